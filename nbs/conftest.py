@@ -6,6 +6,7 @@
     pytest nbs --update                  store the new outputs instead of comparing them
 """
 import os
+import re
 import sys
 import traceback
 from concurrent.futures import ProcessPoolExecutor
@@ -132,11 +133,11 @@ def text(cell):
 def where(name, cell):
     "Name a cell by its number, from 1, and its first line of code"
     lines = [line for line in cell.source.splitlines() if line.strip() and not line.startswith("#|")]
-    return f"{name}, cell {cell.idx_ + 1}, `{lines[0] if lines else ''}`"
+    return f"{name}, cell {cell.idx_ + 1}, `{lines[0][:80] if lines else ''}`"
 
 
 def readable(exc):
     "The traceback from the cell on, without the frames of the shell that ran it"
     tb = exc.__traceback__
     while tb and "IPython" in tb.tb_frame.f_code.co_filename: tb = tb.tb_next
-    return "".join(traceback.format_exception(type(exc), exc, tb))
+    return re.sub(r"<ipython-input-[\w-]+>", "cell", "".join(traceback.format_exception(type(exc), exc, tb)))
