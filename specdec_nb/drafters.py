@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Draft', 'Drafter', 'fit_vocabulary', 'ModelDrafter']
 
-# %% ../nbs/07_drafters.ipynb #75348c93
+# %% ../nbs/07_drafters.ipynb #4d78c140
 import copy
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 from .sampling import RowParams, probabilities, sample
 from .cache import CachedModel, check_model, context_length, tail, vocabulary
 
-# %% ../nbs/07_drafters.ipynb #a42f3fb6
+# %% ../nbs/07_drafters.ipynb #e51a246e
 class Draft(NamedTuple):
     "A drafter's answer: what it proposes, and the distributions it drew that from"
     tokens: torch.Tensor                 # the proposed ids, [R, G]
@@ -23,7 +23,7 @@ class Draft(NamedTuple):
     lengths: torch.Tensor                # how many of its row's tokens are meant, [R], each at most G
     parents: torch.Tensor | None = None  # for a tree of drafts: each node's parent; None: a chain
 
-# %% ../nbs/07_drafters.ipynb #3a314f73
+# %% ../nbs/07_drafters.ipynb #bcf94acb
 class Drafter:
     "What the decoder asks of an Intern: `draft`, and honesty about `q`"
     def start(self,
@@ -47,7 +47,7 @@ class Drafter:
               ) -> None:
         "Forget the rows that have ended"
 
-# %% ../nbs/07_drafters.ipynb #d67bb2d7
+# %% ../nbs/07_drafters.ipynb #c8355c0b
 def fit_vocabulary(logits: torch.Tensor,  # a drafter's logits, [..., V']
                    vocab: int,            # the target's vocabulary size V
                   ) -> torch.Tensor:      # logits over exactly the target's ids, [..., V]
@@ -55,7 +55,7 @@ def fit_vocabulary(logits: torch.Tensor,  # a drafter's logits, [..., V']
     missing = vocab - logits.shape[-1]
     return pad(logits, (0, missing), value=-torch.inf) if missing > 0 else logits[..., :vocab]
 
-# %% ../nbs/07_drafters.ipynb #2a052479
+# %% ../nbs/07_drafters.ipynb #db0f7262
 class ModelDrafter(Drafter):
     "A causal language model as the Intern, with a cache of its own"
     def __init__(self,
