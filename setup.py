@@ -11,13 +11,12 @@ cfg = config["DEFAULT"]
 
 statuses = ["Planning", "Pre-Alpha", "Alpha", "Beta", "Production/Stable", "Mature", "Inactive"]
 status = int(cfg["status"])
-readme = here / "README.md"
 
 setup(
     name=cfg["lib_name"],
     version=cfg["version"],
     description=cfg["description"],
-    long_description=readme.read_text(encoding="utf-8") if readme.exists() else cfg["description"],
+    long_description=(here / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     author=cfg["author"],
     license="Apache-2.0",

@@ -61,14 +61,16 @@ class Site(site.Site):
     def read(self, src):
         page = super().read(src)
         page.out = page.out.with_name(page.front.get("output-file", page.out.name))
+        page.body = re.sub(rf"\[(`_[^`]+`)\]\({self.home}[^)]*\)", r"\1", page.body)  # private names have no entry
         return page
 
     def find_page(self, target):
         return super().find_page(target) or next((page for page in self.pages.values() if page.out == target), None)
 
     def resolve(self, href, page, record=True):
-        "nbdev links a name in backticks to the published site: make it a link within this one"
-        return super().resolve(href.removeprefix(self.home), page, record)
+        "nbdev links a name in backticks to the published site: make it a link within this one, a method's to its class"
+        if href.startswith(self.home): href = re.sub(r"(#\w+)\.\w+$", r"\1", href.removeprefix(self.home))
+        return super().resolve(href, page, record)
 
     def warn(self, msg):
         if "output-file" not in msg: super().warn(msg)  # `read` has seen to it

@@ -1,7 +1,7 @@
-"""Speculative decoding: a small model drafts, the large one checks, the law stays the same.
+"""Speculative decoding: a small model drafts, a large one checks, and the text follows the large one's law.
 
-The public names are resolved when they are first used, so importing the package costs nothing:
-the NumPy pages run without torch, and torch without transformers' models.
+The public names are looked up when they are first used, so `import specdec_nb` costs nothing, and the modules that
+need only NumPy work without torch.
 """
 __version__ = "0.1.0"
 
@@ -10,16 +10,18 @@ from importlib import import_module as _import_module
 _PUBLIC = {  # module -> the names it lends to the package
     "reference": "residual speculative_step speculative_generate autoregressive_generate",
     "exactness": "chisquare_law",
-    "theory": "expected_tokens speedup best_gamma",
-    "sampling": "SamplingParams verify",
+    "theory": "acceptance_rate expected_tokens speedup operations best_gamma",
+    "sampling": "SamplingParams probabilities verify",
     "cache": "RowCache CachedModel",
-    "models": "load_pair",
-    "drafters": "ModelDrafter",
+    "models": "load_pair train_pair",
+    "drafters": "Drafter ModelDrafter",
     "trace": "Trace show_trace",
     "decoding": "SpeculativeDecoder AutoregressiveDecoder Generation",
+    "benchmark": "",
+    "cli": "",
 }
 _HOME = {name: module for module, names in _PUBLIC.items() for name in names.split()}
-__all__ = sorted(_HOME)
+__all__ = list(_HOME)
 
 
 def __getattr__(name):
@@ -29,10 +31,10 @@ def __getattr__(name):
     elif name in _PUBLIC:
         value = _import_module(f"{__name__}.{name}")
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; see {__name__}.__all__ for its names")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {__name__}.__all__ lists what it has")
     globals()[name] = value
     return value
 
 
 def __dir__():
-    return sorted({*globals(), *__all__, *_PUBLIC})
+    return sorted({*globals(), *_HOME, *_PUBLIC})
