@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Draft', 'Drafter', 'fit_vocabulary', 'ModelDrafter']
 
-# %% ../nbs/07_drafters.ipynb #4d78c140
+# %% ../nbs/07_drafters.ipynb #2d160073
 import copy
 from typing import NamedTuple
 
@@ -15,80 +15,111 @@ from torch.nn.functional import pad
 from .sampling import RowParams, probabilities, sample
 from .cache import CachedModel, check_model, context_length, tail, vocabulary
 
-# %% ../nbs/07_drafters.ipynb #e51a246e
+# %% ../nbs/07_drafters.ipynb #3702156a
 class Draft(NamedTuple):
-    "A drafter's answer: what it proposes, and the distributions it drew that from"
+    "A drafter's answer: what it proposes, and what it drew that from"
     tokens: torch.Tensor                 # the proposed ids, [R, G]
-    q: torch.Tensor | None               # what each was drawn from, [R, G, V]; None: certain, one-hot at `tokens`
-    lengths: torch.Tensor                # how many of its row's tokens are meant, [R], each at most G
-    parents: torch.Tensor | None = None  # for a tree of drafts: each node's parent; None: a chain
+    q: torch.Tensor | None               # what each was drawn from, [R, G, V]; None: it was certain of each
+    lengths: torch.Tensor                # how many of its tokens a row stands by, [R], each at most G
+    parents: torch.Tensor | None = None  # for a tree of drafts: the parent of each node; None: a chain
 
-# %% ../nbs/07_drafters.ipynb #bcf94acb
+# %% ../nbs/07_drafters.ipynb #cb3728f8
 class Drafter:
-    "What the decoder asks of an Intern: `draft`, and honesty about `q`"
+    "What the decoder asks of an Intern: a `draft`, and the truth about `q`"
+    def draft(self,
+              ids: torch.Tensor,      # the rows so far, [R, T]; what lies past a row's length is noise
+              lengths: torch.Tensor,  # how many tokens of each row count, [R]
+              gamma: torch.Tensor,    # the most tokens that each row can use, [R]; may be 0
+              params: RowParams,      # the rows' sampling parameters
+              uniforms: torch.Tensor, # the randomness to draw with, [R, G] in [0, 1); G is at least 1
+             ) -> Draft:
+        "Propose G tokens for each row, and stand by at most `gamma` of them"
+        name = type(self).__name__
+        raise NotImplementedError(f"{name} must define draft(ids, lengths, gamma, params, uniforms)")
+
     def start(self,
-              vocab: int,       # size of the target's vocabulary; `q` must have this width
-             ) -> "Drafter":    # a drafter with no memory of other generations
-        "A fresh drafter for one generation, so that two of them may run at once"
+              vocab: int,      # size of the target's vocabulary; `q` must have this width
+             ) -> "Drafter":
+        "A drafter for one generation, so that two of them can be under way at once"
         return copy.copy(self)
 
-    def draft(self,
-              ids: torch.Tensor,       # every row's tokens so far, [R, T]; what lies past a row's length is noise
-              lengths: torch.Tensor,   # how many of them count, [R]
-              gamma: torch.Tensor,     # the most tokens each row can use, [R]
-              params: RowParams,       # the rows' sampling parameters
-              uniforms: torch.Tensor,  # the row's own randomness, [R, G], in [0, 1)
-             ) -> Draft:
-        "Propose up to `gamma` tokens for each row"
-        raise NotImplementedError(f"{type(self).__name__} must define draft(ids, lengths, gamma, params, uniforms)")
-
     def select(self,
-               rows: torch.Tensor,  # the rows that go on, [R'], as indices
+               rows: torch.Tensor, # indices of the rows that go on, in their new order
               ) -> None:
         "Forget the rows that have ended"
 
-# %% ../nbs/07_drafters.ipynb #c8355c0b
-def fit_vocabulary(logits: torch.Tensor,  # a drafter's logits, [..., V']
-                   vocab: int,            # the target's vocabulary size V
-                  ) -> torch.Tensor:      # logits over exactly the target's ids, [..., V]
+# %% ../nbs/07_drafters.ipynb #540792bd
+def _catch_up(cached, ids, lengths):
+    "Read what each row's cache lacks; the logits after its last token, [R, V']"
+    behind = cached.unfed(ids, lengths)
+    return cached(tail(ids, lengths, behind), lengths - behind, int(lengths.max()))[:, -1]
+
+def _chain(cached, logits, lengths, uniforms, draw):
+    "Draw a token, read it, draw the next; for each place (tokens [R], q [R, V] or None)"
+    end, drawn = int(lengths.max()), []
+    for i, u in enumerate(uniforms.T):
+        if i: logits = cached(drawn[-1][0][:, None], lengths + i - 1, end + i)[:, -1]
+        drawn.append(draw(logits, u))
+    return drawn
+
+# %% ../nbs/07_drafters.ipynb #114decda
+def fit_vocabulary(logits: torch.Tensor, # of a drafter, [..., V']
+                   vocab: int,           # size of the target's vocabulary, V
+                  ) -> torch.Tensor:     # over the target's ids, [..., V]
     "Cut or pad logits to the target's vocabulary, before they are normalised"
     missing = vocab - logits.shape[-1]
     return pad(logits, (0, missing), value=-torch.inf) if missing > 0 else logits[..., :vocab]
 
-# %% ../nbs/07_drafters.ipynb #db0f7262
+# %% ../nbs/07_drafters.ipynb #3406bda6
+def _reach(model, lengths):
+    "How many tokens a model can draft after texts of these lengths: all but the last must fit its context"
+    return (context_length(model) + 1 - lengths).clamp_min(0)
+
+def _readable(model, ids, lengths):
+    "The texts as far as a model can read them: ids that it knows, no more than its context holds"
+    return ids.clamp_max(vocabulary(model) - 1), lengths.clamp_max(context_length(model))
+
+# %% ../nbs/07_drafters.ipynb #dd7b721b
+def _room(cached, model, rows, capacity):
+    "The cache if it is large enough, else an empty one"
+    capacity = min(-(-capacity // 64) * 64, context_length(model))
+    fits = cached is not None and len(cached.fed) == rows and cached.capacity >= capacity
+    return cached if fits else CachedModel(model, rows, capacity)
+
+def _drawing(params, vocab):
+    "How to draw: (logits [R, V'], uniforms [R]) -> (tokens [R], q [R, V], or None if all rows are greedy)"
+    def draw(logits, u):
+        logits = fit_vocabulary(logits, vocab)
+        if params.all_greedy: return logits.argmax(-1), None
+        q = probabilities(logits, params)
+        return sample(q, u), q
+    return draw
+
+# %% ../nbs/07_drafters.ipynb #86f5ab0c
 class ModelDrafter(Drafter):
     "A causal language model as the Intern, with a cache of its own"
     def __init__(self,
-                 model,  # a transformers causal LM that shares the target's tokenizer; it is not changed
+                 model: torch.nn.Module, # a causal LM of transformers with the target's tokenizer
                 ):
         check_model(model, "drafter")
         self.model, self.vocab, self._cached = model, vocabulary(model), None
 
     def start(self, vocab):
-        "The same model with an empty cache, for a target of `vocab` ids"
+        "The same model, with an empty cache"
         fresh = copy.copy(self)
         fresh.vocab, fresh._cached = vocab, None
         return fresh
 
     def draft(self, ids, lengths, gamma, params, uniforms):
-        "Draw up to G tokens a row, one cached step each; the first step also reads what is new"
-        G, longest = uniforms.shape[1], int(lengths.max())
-        self._make_room(ids, G)
-        behind = self._cached.unfed(ids, lengths)
-        logits = self._cached(tail(ids, lengths, behind), lengths - behind, longest)              # [R, 1, V']
-        tokens, q = [], []
-        for i in range(G):
-            q.append(probabilities(fit_vocabulary(logits[:, -1], self.vocab), params))            # [R, V]
-            tokens.append(sample(q[-1], uniforms[:, i]))                                          # [R]
-            if i + 1 < G: logits = self._cached(tokens[-1][:, None], lengths + i, longest + i + 1)
-        can = (context_length(self.model) + 1 - lengths).clamp_min(0)
-        return Draft(torch.stack(tokens, 1), None if params.all_greedy else torch.stack(q, 1), gamma.minimum(can))
+        "Read what is new, then draw G tokens a row"
+        able = gamma.minimum(_reach(self.model, lengths))                                   # [R]
+        if not able.any(): return Draft(torch.zeros_like(uniforms, dtype=torch.long), None, able)
+        ids, lengths = _readable(self.model, ids, lengths)
+        self._cached = _room(self._cached, self.model, len(ids), ids.shape[1] + uniforms.shape[1])
+        logits, draw = _catch_up(self._cached, ids, lengths), _drawing(params, self.vocab)
+        tokens, q = zip(*_chain(self._cached, logits, lengths, uniforms, draw))
+        return Draft(torch.stack(tokens, 1), None if params.all_greedy else torch.stack(q, 1), able)
 
     def select(self, rows):
         "Keep the cache of the rows that go on"
         if self._cached is not None: self._cached.select(rows)
-
-    def _make_room(self, ids, G):
-        R, capacity = len(ids), min(ids.shape[1] + G, context_length(self.model))
-        if self._cached is None or len(self._cached.fed) != R or self._cached.capacity < capacity:
-            self._cached = CachedModel(self.model, R, capacity)
