@@ -255,7 +255,7 @@ class Costs:
     "Raw times of forwards behind a context, for a target and its drafter"
     context: int                     # cached tokens before the step
     target: dict[int, list[float]]   # seconds of the target, by width; the first run of each is a warm-up
-    drafter: list[float]             # seconds of a step of the drafter, width 1, several steps in a row
+    drafter: list[float]             # seconds of a step of the drafter, width 1
     where: dict                      # command, date, versions, hardware
 
     def __post_init__(self): self.target = {int(w): seconds for w, seconds in self.target.items()}   # JSON has text keys
@@ -277,6 +277,8 @@ class Costs:
         return f"Costs(step {1000 * self.step:.3g} ms, c {self.c:.3g}, v " + ", ".join(f"{w}: {self.v(w):.3g}" for w in sorted(self.target)) + ")"
 
 # %% ../nbs/11_benchmark.ipynb #cell-051
+_IN_A_ROW = 16                                                # forwards of one kind in a turn
+
 def measure_costs(decoder: object,        # a `SpeculativeDecoder` whose drafter is a model
                   *,
                   context: int = 64,      # cached tokens before the step
@@ -287,12 +289,13 @@ def measure_costs(decoder: object,        # a `SpeculativeDecoder` whose drafter
                  ) -> Costs:
     "Time single forwards of a decoder's two models, all in turns"
     if not isinstance(decoder.drafter, ModelDrafter): raise TypeError(f"drafter must be a model; got {type(decoder.drafter).__name__}")
-    in_a_row = max(1, decoder.gamma)
     with torch.inference_mode():
-        draft = _steps(decoder.drafter.model, context, [1])[1]
-        tasks = _steps(decoder.target, context, sorted({1, *widths})) | {"drafter": lambda: [draft() for _ in range(in_a_row)]}
-        runs = {name: [r.seconds for r in rs] for name, rs in interleave(tasks, repeats, clock=clock).items()}
-    drafter = [seconds / in_a_row for seconds in runs.pop("drafter")]
+        tasks = _steps(decoder.target, context, sorted({1, *widths}))
+        tasks["drafter"] = _steps(decoder.drafter.model, context, [1])[1]
+        turns = {name: lambda task=task: [task() for _ in range(_IN_A_ROW)] for name, task in tasks.items()}
+        found = interleave(turns, repeats, clock=clock)
+    runs = {name: [run.seconds / _IN_A_ROW for run in of_one] for name, of_one in found.items()}
+    drafter = runs.pop("drafter")
     return Costs(context, runs, drafter, machine_info(command))
 
 # %% ../nbs/11_benchmark.ipynb #cell-059
@@ -323,7 +326,7 @@ def check_law(decoder: object,            # a decoder
               temperature: float = 1.0,   # above 0
               n: int = 2000,              # samples
               seed: int = 0,              # of the first batch; the next take the seeds that follow
-              rows: int = 500,            # samples in a batch
+              rows: int = 250,            # samples in a batch
              ) -> LawTest:
     "Chi-square of the first two tokens of n samples against their exact probabilities"
     if not temperature > 0: raise ValueError(f"temperature must be above 0, or there is no law to test; got {temperature}")

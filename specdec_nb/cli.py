@@ -140,7 +140,7 @@ def _figures(args: argparse.Namespace, plain: object, fast: object, ids: list[in
     race = bench.benchmark({"plain": plain, "speculative": fast}, [ids], progress=False, command="specdec demo",
                            repeats=min(5, max(2, 480 // args.max_new_tokens)), **how)
     behind = max(1, min(len(ids) + args.max_new_tokens // 2, _CONTEXT - args.gamma - 1))
-    costs = bench.measure_costs(fast, context=behind, widths=(args.gamma + 1,), repeats=20, command="specdec demo")
+    costs = bench.measure_costs(fast, context=behind, widths=(args.gamma + 1,), repeats=12, command="specdec demo")
     law = bench.check_law(fast, ids[-_CONDITION:], temperature=args.temperature or 1.0, n=_SAMPLES, seed=args.seed)
     alpha, c, v = race.stats["speculative"]["alpha"], costs.c, costs.v(args.gamma + 1)
     predicted = [None if alpha is None else theory.speedup(alpha, args.gamma, c, price) for price in (v, 1.0)]
@@ -155,7 +155,8 @@ def _three(x: float | None) -> str: return "none tested" if x is None else f"{x:
 
 def _report(f: dict, temperature: float) -> str:
     "The figures as a table"
-    at = f"temperature {temperature:g}" if temperature else "temperature 1, as greedy decoding draws nothing"
+    at = f"temperature {temperature:g}" if temperature else "temperature 1 (greedy draws nothing)"
+    verdict = "the Professor's own" if f["p_value"] >= 1e-4 else "NOT the Professor's"
     rows = [("tokens per second, plain", f["tokens_per_second_plain"], ""),
             ("tokens per second, speculative", f["tokens_per_second_speculative"], "measured in turns with plain"),
             ("times plain", f["ratio"], "the median of the turns' ratios"),
@@ -166,7 +167,7 @@ def _report(f: dict, temperature: float) -> str:
             ("theory, with v", f["predicted"], "times plain, from alpha, gamma, c and v"),
             ("theory, v = 1", f["predicted_paper"], "times plain, by the paper's formula")]
     lines = [f"{name:<31}{_three(x):>6}  {note}".rstrip() for name, x, note in rows]
-    return "\n".join([*lines, f"the law: p = {f['p_value']:.2g}, from {f['n']:,} samples of two tokens at {at}"])
+    return "\n".join([*lines, f"the law: {verdict}, p = {f['p_value']:.2g} from {f['n']:,} samples of two tokens at {at}"])
 
 # %% ../nbs/15_cli.ipynb #cell-029
 def _demo(args: argparse.Namespace) -> None:
