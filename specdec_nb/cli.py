@@ -159,13 +159,13 @@ def _report(f: dict, temperature: float) -> str:
     verdict = "the Professor's own" if f["p_value"] >= 1e-4 else "NOT the Professor's"
     rows = [("tokens per second, plain", f["tokens_per_second_plain"], ""),
             ("tokens per second, speculative", f["tokens_per_second_speculative"], "measured in turns with plain"),
-            ("times plain", f["ratio"], "the median of the turns' ratios"),
+            ("ratio", f["ratio"], "speculative to plain, the median over the turns"),
             ("alpha", f["alpha"], "accepted drafts of those tested"),
             ("c", f["c"], "a step of the Intern, in steps of the Professor"),
             ("v", f["v"], f"a verification of {f['gamma'] + 1} positions, in the same"),
             ("tokens per round", f["tokens_per_round"], f"of at most {f['gamma'] + 1}"),
-            ("theory, with v", f["predicted"], "times plain, from alpha, gamma, c and v"),
-            ("theory, v = 1", f["predicted_paper"], "times plain, by the paper's formula")]
+            ("theory, with v", f["predicted"], "the ratio that alpha, gamma, c and v predict"),
+            ("theory, v = 1", f["predicted_paper"], "by the paper's formula alone")]
     lines = [f"{name:<31}{_three(x):>6}  {note}".rstrip() for name, x, note in rows]
     return "\n".join([*lines, f"the law: {verdict}, p = {f['p_value']:.2g} from {f['n']:,} samples of two tokens at {at}"])
 
