@@ -123,6 +123,7 @@ def check_model(model: torch.nn.Module, # a causal language model of transformer
                 name: str,              # what to call it: "target", "drafter"
                ) -> None:
     "Raise a ValueError if the model's cache cannot be rewound row by row"
+    if not hasattr(model, "forward"): raise TypeError(f"{name}: got {model!r}; it takes a causal language model")
     problem = _problem(model, inspect.signature(model.forward).parameters)
     if problem: raise ValueError(f"{name}: {type(model).__name__} {problem}")
 
@@ -134,6 +135,9 @@ def _problem(model, takes):
                 "use a model whose layers are all full or sliding attention")
     if "position_ids" not in takes: return "takes no position_ids, so rows cannot be at different positions"
     if not {"cache", "past_key_values"} & set(takes): return "takes no cache"
+    if getattr(_text_config(model), "alibi", False): return "counts positions back from the end of the cache (ALiBi)"
+    if any(b.ndim == 4 and name.endswith("bias") for name, b in model.named_buffers()):
+        return "masks by a triangle of its own, counted back from the end of the cache"
     if model.config._attn_implementation not in ("eager", "sdpa"):
         return (f"runs attention by {model.config._attn_implementation!r}, which takes no mask for each row; "
                 "load it with attn_implementation='sdpa' or 'eager'")

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
+from numbers import Integral, Number
 from math import isnan
 from typing import NamedTuple
 
@@ -30,12 +31,14 @@ def as_rows(prompts,              # text(s), ids, lists of ids, a tensor [T] or 
            ) -> list[list[int]]:  # the ids of each row
     "The ids of every prompt, without padding"
     if isinstance(prompts, Mapping):
+        if "input_ids" not in prompts: raise ValueError(f"prompts: needs input_ids; got {', '.join(map(str, prompts))}")
         prompts, attention_mask = prompts["input_ids"], prompts.get("attention_mask", attention_mask)
     if isinstance(prompts, str): prompts = [prompts]
     if hasattr(prompts, "tolist"): prompts = prompts.tolist()
     if not isinstance(prompts, (list, tuple)) or not prompts:
         raise ValueError(f"prompts: got {prompts!r}; give text, token ids, or a list of either")
-    if isinstance(prompts[0], int): prompts = [prompts]
+    if isinstance(prompts[0], Number):                                # one row of ids, and so one row of mask
+        prompts, attention_mask = [prompts], None if attention_mask is None else [attention_mask]
     rows = [_ids_of(p, i, tokenizer) for i, p in enumerate(prompts)]
     return rows if attention_mask is None else _unpadded(rows, attention_mask)
 
@@ -44,12 +47,14 @@ def _ids_of(prompt, row, tokenizer):
         if tokenizer is None: raise ValueError(f"prompts: row {row} is text; give the decoder a tokenizer, or give ids")
         prompt = tokenizer(prompt)["input_ids"]
     ids = prompt.tolist() if hasattr(prompt, "tolist") else prompt
-    if not isinstance(ids, (list, tuple)) or not all(isinstance(i, int) for i in ids):
+    if not isinstance(ids, (list, tuple)) or not all(_whole(i) for i in ids):
         raise TypeError(f"prompts: row {row} is {prompt!r}; a prompt is text or a list of token ids")
-    return list(ids)
+    return [int(i) for i in ids]
+
+def _whole(x): return isinstance(x, Integral) and not isinstance(x, bool)
 
 def _unpadded(rows, mask):
-    mask = mask.tolist() if hasattr(mask, "tolist") else mask
+    mask = [row.tolist() if hasattr(row, "tolist") else row for row in mask]
     if [len(m) for m in mask] != [len(r) for r in rows]:
         shapes = [[len(x) for x in table] for table in (mask, rows)]
         raise ValueError("attention_mask: rows of {} for prompts of {} ids; they must agree".format(*shapes))
@@ -209,7 +214,7 @@ def _look_up(logits, p, draft, n, token, u):
     dart = torch.cat([u[:, :G, ACCEPT], u[..., RESAMPLE].gather(1, n[:, None])], 1)
     figures = [tokens, _pick(p, place, tokens), _claimed(draft, place, tokens), dart, logprob]
     counts = [x[:, None].expand(R, G + 1) for x in (n, draft.lengths)]
-    read = torch.stack([x.double() for x in figures + counts], 1).tolist()    # the one wait, [R, 7, G+1]
+    read = torch.stack([x.double() for x in figures + counts], 1).tolist()    # one read, [R, 7, G+1]
     return [_Found(int(f[5][0]), int(f[6][0]), [int(t) for t in f[0]], *f[1:5]) for f in read]
 
 # %% ../nbs/09_decoding.ipynb #03dddcbf
@@ -392,15 +397,15 @@ class SpeculativeDecoder(_Decoder):
     "Decodes with a target and a drafter; the law of the output is the target's alone"
     def __init__(self,
                  target,          # the model whose law the output follows: a transformers causal LM
-                 drafter,         # the Intern: another one, or any `Drafter`
+                 drafter,         # the Intern: another one, or any Drafter
                  *,
                  tokenizer=None,  # for text in and text out
                  gamma: int = 4,  # how many tokens to draft in a round
                 ):
         check_model(target, "target")
-        if not isinstance(gamma, int) or isinstance(gamma, bool) or gamma < 0:
+        if not _whole(gamma) or gamma < 0:
             raise ValueError(f"gamma: got {gamma!r}; it takes a whole number, 0 or more")
-        self.target, self.tokenizer, self.gamma = target, tokenizer, gamma
+        self.target, self.tokenizer, self.gamma = target, tokenizer, int(gamma)
         self.drafter = drafter if isinstance(drafter, Drafter) else ModelDrafter(drafter)
 
 # %% ../nbs/09_decoding.ipynb #f034ecef
