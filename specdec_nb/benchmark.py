@@ -28,7 +28,6 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from . import __version__
 from .exactness import LawTest, chisquare_law
 from .sampling import RowParams, probabilities
 from .cache import CachedModel, vocabulary
@@ -73,7 +72,7 @@ def machine_info(command: str | None = None, # how the measurement was started; 
     return {"command": _command() if command is None else command,
             "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "commit": _commit(), "python": platform.python_version(), "torch": torch.__version__,
-            "transformers": version("transformers"), "specdec_nb": __version__, "system": platform.system(),
+            "transformers": version("transformers"), "specdec_nb": version("specdec_nb"), "system": platform.system(),
             "cpu": _cpu_name(), "cores": os.cpu_count(), "threads": torch.get_num_threads(), "gpu": gpus}
 
 def _command() -> str: return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
