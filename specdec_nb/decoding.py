@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['as_rows', 'Generation', 'Event', 'SpeculativeDecoder', 'AutoregressiveDecoder']
 
-# %% ../nbs/09_decoding.ipynb #eb53bb49
+# %% ../nbs/09_decoding.ipynb #cell-005
 import itertools
 import json
 from collections import Counter
@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import torch
 
-from .sampling import ACCEPT, DRAFT, RESAMPLE, RowParams, SamplingParams
-from .sampling import probabilities, row_keys, uniforms as counter_uniforms, verify
+from .sampling import ACCEPT, DRAFT, RESAMPLE, SamplingParams
+from .sampling import probabilities, row_keys, row_params, uniforms as counter_uniforms, verify
 from .cache import CachedModel, check_model, context_length, tail, vocabulary
 from .drafters import Draft, Drafter, ModelDrafter
 from .trace import Record, Stats, Trace
 
-# %% ../nbs/09_decoding.ipynb #c552abc2
+# %% ../nbs/09_decoding.ipynb #cell-016
 def as_rows(prompts,              # text(s), ids, lists of ids, a tensor [T] or [R, T], or a tokenizer's output
             tokenizer=None,       # needed for text
             attention_mask=None,  # [R, T], 0 where a token is padding
@@ -60,14 +60,14 @@ def _unpadded(rows, mask):
         raise ValueError("attention_mask: rows of {} for prompts of {} ids; they must agree".format(*shapes))
     return [[i for i, keep in zip(row, m) if keep] for row, m in zip(rows, mask)]
 
-# %% ../nbs/09_decoding.ipynb #ed14de0d
+# %% ../nbs/09_decoding.ipynb #cell-020
 @dataclass
 class _Row:
     index: int                    # its place in the result
     prompt: list                  # ids
     limit: int                    # the most new tokens it may have
     eos: frozenset                # ids that end it
-    temperature: float = 1.0
+    sampling: SamplingParams = SamplingParams().per_prompt(1)[0] # checked
     key: int = 0                  # of its counter
     seed: int = 0
     ids: list = field(default_factory=list)       # the new ids, and beside them ...
@@ -80,7 +80,7 @@ class _Row:
     @property
     def left(self): return self.limit - len(self.ids)
 
-# %% ../nbs/09_decoding.ipynb #e20f768d
+# %% ../nbs/09_decoding.ipynb #cell-022
 def _kept(row, offered, stop):
     "How many of the offered tokens the row keeps; notes the reason when one of them ends it"
     for k, token in enumerate(offered, 1):
@@ -91,7 +91,7 @@ def _kept(row, offered, stop):
         if row.finish_reason: return k
     return len(offered)
 
-# %% ../nbs/09_decoding.ipynb #278e5820
+# %% ../nbs/09_decoding.ipynb #cell-026
 class _Found(NamedTuple):
     n_accepted: int
     drafted: int      # how many of the G drafts count for this row
@@ -101,14 +101,14 @@ class _Found(NamedTuple):
     u: list           # [G + 1]: the uniform that decided it
     logprobs: list    # [G + 1]: log-softmax of the raw target logits
 
-# %% ../nbs/09_decoding.ipynb #f0ec97d4
+# %% ../nbs/09_decoding.ipynb #cell-028
 def _kinds(n, drafted, kept):
     "The kind of every draft, and of the closing token unless the row ended before it"
     if kept <= n: return ["accepted"] * kept + ["discarded"] * (drafted - kept)
     drafts = ["accepted"] * n + ["rejected"] * (n < drafted) + ["discarded"] * (drafted - n - 1)
     return drafts + ["correction" if n < drafted else "bonus"]
 
-# %% ../nbs/09_decoding.ipynb #dcab8179
+# %% ../nbs/09_decoding.ipynb #cell-031
 def _book(row, found, positions, stop):
     "Enter one round into the row's book"
     n, G = found.n_accepted, len(found.tokens) - 1
@@ -123,7 +123,7 @@ def _book(row, found, positions, stop):
 
 _EMITTED = ("accepted", "correction", "bonus")
 
-# %% ../nbs/09_decoding.ipynb #1e2d5bed
+# %% ../nbs/09_decoding.ipynb #cell-032
 def _records(row, found, kinds):
     "A record for each token of the round, in order"
     first, closing = len(row.prompt) + len(row.ids), ("correction", "bonus")
@@ -142,20 +142,20 @@ def _count(s, kinds, positions):
 
 _COUNTERS = dict(accepted="accepted", rejected="rejected", discarded="discarded", corrections="correction", bonuses="bonus")
 
-# %% ../nbs/09_decoding.ipynb #1d454056
+# %% ../nbs/09_decoding.ipynb #cell-036
 class _Live:
     "The rows that are still decoding, as tensors, with both models' caches"
     def __init__(self, rows, target, drafter, gamma, uniforms):
         device, longest = target.device, max(len(r.prompt) + r.limit for r in rows)
-        self.rows, self.fresh = rows, True
+        self.rows, self.fresh, self.owed = rows, True, [0] * len(rows)
         self.ids = torch.zeros(len(rows), longest + gamma + 1, dtype=torch.long, device=device)  # [R, T]
         for ids, r in zip(self.ids, rows): ids[:len(r.prompt)] = torch.tensor(r.prompt, device=device)
         self.lengths = torch.tensor([len(r.prompt) for r in rows], device=device)  # [R]
         self.prompts = self.lengths.clone()
-        temperature = torch.tensor([r.temperature for r in rows], dtype=torch.float64, device=device)
-        self.params = RowParams(temperature)
+        self.params = row_params([r.sampling for r in rows], device)
         self.uniforms = _every_uniform(rows, self.lengths, uniforms)  # [R, N, 3]
-        self.target, self.drafter = CachedModel(target, len(rows), longest + gamma + 1), drafter
+        self.capacity, self.drafter = longest + gamma + 1, drafter
+        self.target = CachedModel(target, len(rows), self.capacity)
 
 def _every_uniform(rows, lengths, uniforms):
     "One uniform for each new position and purpose of each row, [R, N, 3]"
@@ -163,7 +163,7 @@ def _every_uniform(rows, lengths, uniforms):
     steps = torch.arange(max(r.limit for r in rows), device=lengths.device)
     return uniforms(keys, (lengths[:, None] + steps)[..., None], torch.arange(3, device=lengths.device))
 
-# %% ../nbs/09_decoding.ipynb #a015dcb8
+# %% ../nbs/09_decoding.ipynb #cell-038
 def _select(live, keep):
     "Go on with these rows only"
     at = torch.tensor(keep, dtype=torch.long, device=live.ids.device)
@@ -179,23 +179,37 @@ def _next_uniforms(live, G):
     steps = steps.clamp_max(live.uniforms.shape[1] - 1)   # past the end only where nothing is emitted
     return live.uniforms.gather(1, steps[..., None].expand(-1, -1, 3))
 
-# %% ../nbs/09_decoding.ipynb #4092d047
+# %% ../nbs/09_decoding.ipynb #cell-041
 def _draft(live, gamma, u):
     "What the drafter proposes for each row: at most `gamma`, and what the row has room for"
     room = torch.tensor([min(gamma, r.left - 1) for r in live.rows], device=live.ids.device)  # [R]
     if u.shape[1] == 1: return Draft(live.ids[:, :0], None, room)
     return live.drafter.draft(live.ids, live.lengths, room, live.params, u[:, :-1, DRAFT])
 
-# %% ../nbs/09_decoding.ipynb #b8f3bd96
+# %% ../nbs/09_decoding.ipynb #cell-043
+def _read_once(live):
+    "Where a prompt has several rows, read it once and copy the cache; without copies, leave it to the first round"
+    starts = [i for i, r in enumerate(live.rows) if not i or r.prompt is not live.rows[i - 1].prompt]
+    if len(starts) == len(live.rows): return
+    first, longest = torch.tensor(starts, device=live.ids.device), max(len(r.prompt) for r in live.rows)
+    if longest > 1:
+        live.target = CachedModel(live.target.model, len(starts), live.capacity)
+        lengths = live.lengths[first] - 1
+        live.target(tail(live.ids[first], lengths, longest - 1), lengths - longest + 1, longest - 1)
+        live.target.select(torch.bincount(first, minlength=len(live.rows)).cumsum(0) - 1)
+    live.fresh, live.owed = False, [(longest - 1) * (i in starts) for i in range(len(live.rows))]
+
+# %% ../nbs/09_decoding.ipynb #cell-046
 def _ask(live, drafts):
-    "The target's logits after the text and after each draft, [R, G + 1, V]; and the positions it read"
+    "The target's logits after the text and after each draft, [R, G + 1, V]; and the positions each row read"
     G, longest = drafts.shape[1], max(len(r.prompt) + len(r.ids) for r in live.rows)
     unread = max(len(r.prompt) for r in live.rows) if live.fresh else 1
     block = torch.cat([tail(live.ids, live.lengths, unread), drafts], 1)  # [R, W]
     logits = live.target(block, live.lengths - unread, longest + G, keep=G + 1)
-    return logits, block.shape[1]
+    positions, live.owed = [block.shape[1] + owed for owed in live.owed], [0] * len(live.rows)
+    return logits, positions
 
-# %% ../nbs/09_decoding.ipynb #b4bcca2b
+# %% ../nbs/09_decoding.ipynb #cell-048
 def _write(live, drafts, n, token):
     "Put the accepted drafts and the closing token behind each row's text"
     block = torch.cat([drafts, token[:, None]], 1).scatter(1, n[:, None], token[:, None])  # [R, G+1]
@@ -203,7 +217,7 @@ def _write(live, drafts, n, token):
     live.ids.scatter_(1, at, block)
     live.lengths, live.fresh = live.lengths + n + 1, False
 
-# %% ../nbs/09_decoding.ipynb #269b6883
+# %% ../nbs/09_decoding.ipynb #cell-051
 def _look_up(logits, p, draft, n, token, u):
     "The figures of every drafted token and of the closing one, in one read"
     R, G = draft.tokens.shape
@@ -217,7 +231,7 @@ def _look_up(logits, p, draft, n, token, u):
     read = torch.stack([x.double() for x in figures + counts], 1).tolist()    # one read, [R, 7, G+1]
     return [_Found(int(f[5][0]), int(f[6][0]), [int(t) for t in f[0]], *f[1:5]) for f in read]
 
-# %% ../nbs/09_decoding.ipynb #03dddcbf
+# %% ../nbs/09_decoding.ipynb #cell-052
 def _pick(table, place, tokens):
     "From a table [R, K, V]: the entries of the given tokens at the given places, [R, J]"
     return table[torch.arange(len(table), device=place.device)[:, None], place, tokens]
@@ -229,9 +243,9 @@ def _claimed(draft, place, tokens):
     place = place.clamp_max(G - 1)
     return draft.tokens.gather(1, place) == tokens if draft.q is None else _pick(draft.q, place, tokens)
 
-# %% ../nbs/09_decoding.ipynb #8255d16c
+# %% ../nbs/09_decoding.ipynb #cell-054
 def _round(live, gamma):
-    "One draft, one forward of the target, one verdict: what happened to each row, and the positions read"
+    "One draft, one forward of the target, one verdict: what happened to each row, and the positions it read"
     G = max(min(gamma, r.left - 1) for r in live.rows)
     u = _next_uniforms(live, G)  # [R, G+1, 3]
     draft = _draft(live, gamma, u)
@@ -242,7 +256,7 @@ def _round(live, gamma):
     _write(live, draft.tokens, n, token)
     return found, positions
 
-# %% ../nbs/09_decoding.ipynb #476b8e67
+# %% ../nbs/09_decoding.ipynb #cell-057
 def _check(row, found):
     "Refuse figures that are not numbers"
     after = f"after {len(row.prompt) + len(row.ids)} tokens"
@@ -251,7 +265,7 @@ def _check(row, found):
     if any(isnan(q) for q in found.q[:found.drafted]):
         raise ValueError(f"row {row.index}: the drafter's q holds NaN {after}")
 
-# %% ../nbs/09_decoding.ipynb #7bf478ed
+# %% ../nbs/09_decoding.ipynb #cell-060
 @dataclass
 class Generation:
     "What a decoder made of its prompts; each list has one entry a row, prompt by prompt"
@@ -269,7 +283,7 @@ class Generation:
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("stats", "trace")}
         return json.dumps(plain | {"stats": asdict(self.stats), "trace": json.loads(self.trace.to_json())})
 
-# %% ../nbs/09_decoding.ipynb #781a2df7
+# %% ../nbs/09_decoding.ipynb #cell-061
 def _closed(rows, tokenizer):
     "The books of all rows as a `Generation`"
     text = None if tokenizer is None else [_decode(tokenizer, r.ids) for r in rows]
@@ -281,7 +295,7 @@ def _closed(rows, tokenizer):
 def _decode(tokenizer, ids):
     return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
-# %% ../nbs/09_decoding.ipynb #70d5e87f
+# %% ../nbs/09_decoding.ipynb #cell-064
 class Event(NamedTuple):
     "The tokens that one round added to one row"
     row: int
@@ -302,7 +316,7 @@ class _Text:
         piece, self.shown = text[self.shown:], max(self.shown, len(text))
         return piece
 
-# %% ../nbs/09_decoding.ipynb #ef49566b
+# %% ../nbs/09_decoding.ipynb #cell-067
 def _open(target, prompts, params):
     "A book for every row: prompt by prompt, `n` rows each"
     settings, rows = params.per_prompt(len(prompts)), []
@@ -311,7 +325,7 @@ def _open(target, prompts, params):
         _check_prompt(prompt, i, context_length(target), vocabulary(target))
         limit = min(s.max_new_tokens, context_length(target) - len(prompt))
         for key, seed in itertools.islice(keys, s.n):
-            rows.append(_Row(len(rows), prompt, limit, _eos(s.eos_token_id, target), s.temperature, key, seed))
+            rows.append(_Row(len(rows), prompt, limit, _eos(s.eos_token_id, target), s, key, seed))
     return rows
 
 def _eos(given, target):
@@ -319,7 +333,7 @@ def _eos(given, target):
     if given == "model": given = target.generation_config.eos_token_id
     return frozenset([] if given is None else [given] if isinstance(given, int) else given)
 
-# %% ../nbs/09_decoding.ipynb #17155ae5
+# %% ../nbs/09_decoding.ipynb #cell-068
 def _check_prompt(prompt, row, context, vocab):
     here = f"prompts: row {row}"
     if not prompt: raise ValueError(f"{here} is empty; a prompt needs at least one token")
@@ -328,7 +342,7 @@ def _check_prompt(prompt, row, context, vocab):
     wrong = [t for t in prompt if not 0 <= t < vocab]
     if wrong: raise ValueError(f"{here} holds id {wrong[0]}; the target's vocabulary has ids 0 to {vocab - 1}")
 
-# %% ../nbs/09_decoding.ipynb #9e7f5e77
+# %% ../nbs/09_decoding.ipynb #cell-071
 @contextmanager
 def _evaluating(modules):
     "No gradients and no dropout; every module's training flag as it was afterwards"
@@ -339,23 +353,25 @@ def _evaluating(modules):
     finally:
         for m in training: m.training = True
 
-# %% ../nbs/09_decoding.ipynb #b130a748
+# %% ../nbs/09_decoding.ipynb #cell-073
 def _rounds(decoder, rows, stop, uniforms):
     "Run rounds until every row has ended; yields the rows that took part in each"
     target, drafter = decoder.target, decoder.drafter and decoder.drafter.start(vocabulary(decoder.target))
     modules = [*target.modules(), *getattr(getattr(drafter, "model", None), "modules", list)()]
-    with _evaluating(modules): live = _Live(rows, target, drafter, decoder.gamma, uniforms)
+    with _evaluating(modules):
+        live = _Live(rows, target, drafter, decoder.gamma, uniforms)
+        _read_once(live)
     while live.rows:
         with _evaluating(modules): found, positions = _round(live, decoder.gamma)
-        for row, f in zip(live.rows, found):
+        for row, f, read in zip(live.rows, found, positions):
             _check(row, f)
-            _book(row, f, positions, stop)
+            _book(row, f, read, stop)
         yield live.rows
         going = [i for i, row in enumerate(live.rows) if row.finish_reason is None]
         if len(going) < len(live.rows):
             with _evaluating(modules): _select(live, going)
 
-# %% ../nbs/09_decoding.ipynb #310bbbd4
+# %% ../nbs/09_decoding.ipynb #cell-074
 def _events(decoder, rows, stop, uniforms):
     "The rounds as events, row by row"
     texts, seen = [_Text(decoder.tokenizer) for _ in rows], [0] * len(rows)
@@ -366,7 +382,7 @@ def _events(decoder, rows, stop, uniforms):
             yield Event(row.index, row.ids[new], text, row.logprobs[new], row.kinds[new], row.finish_reason)
             seen[row.index] = len(row.ids)
 
-# %% ../nbs/09_decoding.ipynb #c4534526
+# %% ../nbs/09_decoding.ipynb #cell-076
 class _Decoder:
     def generate(self,
                  prompts,                               # anything `as_rows` takes
@@ -375,7 +391,7 @@ class _Decoder:
                  attention_mask=None,                   # [R, T], 0 where a token is padding
                  stop: Callable[[list[int]], bool] | None = None, # of a row's new ids: has it ended?
                  uniforms: Callable = counter_uniforms, # chance: (key, position, purpose) -> [0, 1)
-                 **fields,                              # temperature, max_new_tokens, eos_token_id, seed, n
+                 **fields,                              # temperature, top_k, max_new_tokens, seed, ...
                 ) -> Generation:
         "Decode every prompt to its end"
         rows = self._rows(prompts, params, attention_mask, fields)
@@ -392,7 +408,7 @@ class _Decoder:
         rows = as_rows(prompts, self.tokenizer, attention_mask)
         return _open(self.target, rows, SamplingParams.of(params, fields))
 
-# %% ../nbs/09_decoding.ipynb #3f7fd955
+# %% ../nbs/09_decoding.ipynb #cell-077
 class SpeculativeDecoder(_Decoder):
     "Decodes with a target and a drafter; the law of the output is the target's alone"
     def __init__(self,
@@ -408,7 +424,7 @@ class SpeculativeDecoder(_Decoder):
         self.target, self.tokenizer, self.gamma = target, tokenizer, int(gamma)
         self.drafter = drafter if isinstance(drafter, Drafter) else ModelDrafter(drafter)
 
-# %% ../nbs/09_decoding.ipynb #f034ecef
+# %% ../nbs/09_decoding.ipynb #cell-079
 class AutoregressiveDecoder(_Decoder):
     "Plain decoding, one token a round, with the same arguments: the oracle and the baseline"
     def __init__(self,

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['threefry', 'uniforms', 'row_keys', 'RowParams', 'probabilities', 'sample', 'accepted_lengths', 'residual_at',
-           'verify', 'SamplingParams']
+           'verify', 'SamplingParams', 'row_params']
 
 # %% ../nbs/03_sampling.ipynb #cell-005
 import secrets
@@ -89,26 +89,59 @@ def _row_key(seed, prompt, sample):
 @dataclass
 class RowParams:
     "The sampling parameters of the rows that are decoding, as tensors"
-    temperature: torch.Tensor # float64, [R]; 0 is greedy
+    temperature: torch.Tensor          # float64, [R]; 0 is greedy
+    top_k: torch.Tensor | None = None  # how many tokens to keep, int64, [R]; 0: all
+    top_p: torch.Tensor | None = None  # the mass to keep, float64, [R]; 1: all
+    min_p: torch.Tensor | None = None  # the least probability to keep, in parts of the highest, float64, [R]
 
     def __post_init__(self):
         greedy = self.temperature == 0
         self.any_greedy, self.all_greedy = bool(greedy.any()), bool(greedy.all())
+        self.most = 0 if self.top_k is None else max(self.top_k.tolist(), default=0)
 
     def select(self, rows: torch.Tensor) -> "RowParams": # rows: indices, [R']
         "The parameters of these rows alone"
-        return RowParams(self.temperature[rows])
+        return RowParams(*(None if x is None else x[rows] for x in self._columns()))
 
-# %% ../nbs/03_sampling.ipynb #cell-052
+    def _columns(self): return self.temperature, self.top_k, self.top_p, self.min_p
+
+# %% ../nbs/03_sampling.ipynb #cell-054
+def _keep_top_k(logits, k, most):
+    "-inf below each row's k-th highest logit; k: [R, ..., 1], 0 keeps all; most: the largest k"
+    highest = logits.topk(min(most, logits.shape[-1])).values                 # [R, ..., most]
+    at = (k - 1).clamp(0, highest.shape[-1] - 1).expand(*logits.shape[:-1], 1)
+    return logits.masked_fill((logits < highest.gather(-1, at)) & (k > 0), -torch.inf)
+
+def _keep_top_p(logits, mass):
+    "-inf for each row's rarest tokens, as long as together they do not exceed 1 - mass; mass: [R, ..., 1]"
+    ranked, ids = logits.sort(stable=True, dim=-1)                              # ascending; ties by id
+    rare = ranked.softmax(-1).cumsum(-1) <= 1 - mass
+    rare[..., -1] = False                                                     # the likeliest stays
+    return logits.masked_fill(torch.zeros_like(rare).scatter_(-1, ids, rare), -torch.inf)
+
+def _keep_min_p(p, least):
+    "0 for tokens below a part of the highest probability, the others normalised; least: [R, ..., 1]"
+    kept = p.masked_fill(p < least * p.amax(-1, keepdim=True), 0)
+    return kept / kept.sum(-1, keepdim=True)
+
+# %% ../nbs/03_sampling.ipynb #cell-056
 def probabilities(logits: torch.Tensor, # [R, ..., V]
                   params: RowParams,    # of the R rows
                  ) -> torch.Tensor:     # float64, [R, ..., V]; NaN where logits have no finite maximum
     "The distributions that the rows sample from"
     logits = logits.double()
     if params.all_greedy: return _one_hot(logits)
-    t = params.temperature.view(-1, *[1] * (logits.ndim - 1))
-    p = ((logits - logits.amax(-1, keepdim=True)) / t).softmax(-1)
+    t, top_k, top_p, min_p = (_per_row(x, logits) for x in params._columns())
+    kept = (logits - logits.amax(-1, keepdim=True)) / t
+    if params.most: kept = _keep_top_k(kept, top_k, params.most)
+    if top_p is not None: kept = _keep_top_p(kept, top_p)
+    p = kept.softmax(-1)
+    if min_p is not None: p = _keep_min_p(p, min_p)
     return torch.where(t == 0, _one_hot(logits), p) if params.any_greedy else p
+
+def _per_row(column, logits):
+    "A column [R] in the shape [R, ..., 1]"
+    return None if column is None else column.view(-1, *[1] * (logits.ndim - 1))
 
 def _one_hot(logits):
     "1 at the lowest id with the highest logit"
@@ -116,7 +149,7 @@ def _one_hot(logits):
     nothing = highest - highest                                # 0, or NaN if it is not finite
     return torch.zeros_like(logits).scatter_(-1, top, 1.0) + nothing
 
-# %% ../nbs/03_sampling.ipynb #cell-059
+# %% ../nbs/03_sampling.ipynb #cell-071
 def sample(p: torch.Tensor,  # probabilities or weights, [..., V]
            u: torch.Tensor,  # a uniform in [0, 1) for each, float64, [...]
           ) -> torch.Tensor: # ids, [...]
@@ -128,7 +161,7 @@ def sample(p: torch.Tensor,  # probabilities or weights, [..., V]
     last = torch.searchsorted(line, total)                     # the last id of any weight
     return torch.minimum(token, last)[..., 0].clamp_max(p.shape[-1] - 1)
 
-# %% ../nbs/03_sampling.ipynb #cell-077
+# %% ../nbs/03_sampling.ipynb #cell-089
 def accepted_lengths(p: torch.Tensor,        # target's distributions, [R, G+1, V]
                      q: torch.Tensor | None, # drafter's, [R, G, V]; None: it was certain of each draft
                      tokens: torch.Tensor,   # the drafts, [R, G]
@@ -142,7 +175,7 @@ def accepted_lengths(p: torch.Tensor,        # target's distributions, [R, G+1, 
     passed = (u * q_x < p_x) & (torch.arange(G, device=p.device) < lengths[:, None])
     return passed.cumprod(1).sum(1)
 
-# %% ../nbs/03_sampling.ipynb #cell-080
+# %% ../nbs/03_sampling.ipynb #cell-092
 def residual_at(p: torch.Tensor,        # target's distributions, [R, G+1, V]
                 q: torch.Tensor | None, # drafter's, [R, G, V]; None: it was certain of each draft
                 tokens: torch.Tensor,   # the drafts, [R, G]
@@ -159,7 +192,7 @@ def residual_at(p: torch.Tensor,        # target's distributions, [R, G+1, V]
     rejected = (n < lengths) & (missing.sum(-1) > 1e-12)       # False for NaN, too
     return torch.where(rejected[:, None], missing, p_n)
 
-# %% ../nbs/03_sampling.ipynb #cell-083
+# %% ../nbs/03_sampling.ipynb #cell-095
 def verify(p: torch.Tensor,          # target's distributions, float64, [R, G+1, V]
            q: torch.Tensor | None,   # drafter's, [R, G, V]; None: it was certain of each draft
            tokens: torch.Tensor,     # the drafts, [R, G]
@@ -172,7 +205,7 @@ def verify(p: torch.Tensor,          # target's distributions, float64, [R, G+1,
     u = u_resample if u_resample.ndim == 1 else u_resample.gather(1, n[:, None])[:, 0]
     return n, sample(residual_at(p, q, tokens, lengths, n), u)
 
-# %% ../nbs/03_sampling.ipynb #cell-110
+# %% ../nbs/03_sampling.ipynb #cell-122
 def _count(field, row, value):
     "A number of something, 1 or more"
     if _is_whole(value) and value >= 1: return int(value)
@@ -183,6 +216,21 @@ def _temperature(field, row, value):
     number = isinstance(value, Real) and not isinstance(value, bool)
     if number and isfinite(value) and value >= 0: return float(value)
     raise _refusal(field, row, value, "a finite number, 0 (greedy) or more")
+
+def _part(field, row, value):
+    "A number from 0 to 1, as a float"
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if number and 0 <= value <= 1 and (value > 0 or field != "top_p"): return float(value)
+    raise _refusal(field, row, value, "a number above 0, at most 1" if field == "top_p" else "a number from 0 to 1")
+
+def _off(check, nothing):
+    "The same check for a field that may be None, which then means `nothing`"
+    return lambda field, row, value: nothing if value is None else check(field, row, value)
+
+def _top_k(field, row, value):
+    "How many tokens to keep; 0: all"
+    if _is_whole(value) and value >= 0: return int(value)
+    raise _refusal(field, row, value, "a whole number, 0 or more")
 
 def _eos(field, row, value):
     "The ids that end a row, as a tuple, or the word \"model\""
@@ -195,7 +243,8 @@ def _check_names(given, known):
     unknown = [name for name in given if name not in known]
     if unknown: raise TypeError(f"{unknown[0]} is no sampling parameter; known are {', '.join(known)}")
 
-_CHECKS = dict(temperature=_temperature, max_new_tokens=_count, eos_token_id=_eos, seed=_seed, n=_count)
+_CHECKS = dict(temperature=_temperature, top_k=_off(_top_k, 0), top_p=_off(_part, 1.0), min_p=_off(_part, 0.0),
+               max_new_tokens=_count, eos_token_id=_eos, seed=_seed, n=_count)
 
 def _column(field, value, prompts):
     "A field's checked values, one per prompt"
@@ -204,11 +253,14 @@ def _column(field, value, prompts):
     each = _one_each(field, [value] * prompts if field == "eos_token_id" and flat else value, prompts)
     return [_CHECKS[field](field, row, v) for row, v in enumerate(each)]
 
-# %% ../nbs/03_sampling.ipynb #cell-111
+# %% ../nbs/03_sampling.ipynb #cell-123
 @dataclass(frozen=True)
 class SamplingParams:
     "How to sample: each field is one value, or a list with one per prompt"
     temperature: float | list = 1.0   # 0 is greedy
+    top_k: int | list | None = None   # keep the k likeliest tokens, ties with the k-th too; None or 0: all
+    top_p: float | list | None = None # keep the fewest tokens with this mass; None or 1: all
+    min_p: float | list | None = None # keep tokens with this part of the highest probability; None or 0: all
     max_new_tokens: int | list = 128  # 1 or more
     eos_token_id: object = "model"    # "model" (the target's own), None, an id, ids, or a list of lists
     seed: int | list | None = None    # 0 to 2**32 - 1; None: fresh entropy
@@ -229,3 +281,14 @@ class SamplingParams:
             raise TypeError(f"params must be a SamplingParams or None; got {type(params).__name__}")
         _check_names(given, [f.name for f in fields(cls)])
         return replace(params or cls(), **given)
+
+# %% ../nbs/03_sampling.ipynb #cell-126
+def row_params(settings: Sequence[SamplingParams],  # checked, one for each row
+               device: torch.device | str = "cpu",  # where the rows decode
+              ) -> RowParams:
+    "The sampling parameters of rows, side by side"
+    def column(name, off=None):
+        values = [getattr(s, name) for s in settings]
+        dtype = torch.long if name == "top_k" else torch.float64
+        return None if all(v == off for v in values) else torch.tensor(values, dtype=dtype, device=device)
+    return RowParams(column("temperature"), column("top_k", 0), column("top_p", 1.0), column("min_p", 0.0))
