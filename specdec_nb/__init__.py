@@ -9,14 +9,15 @@ from importlib import import_module as _import_module
 
 _PUBLIC = {  # module -> the names it lends to the package
     "reference": "residual speculative_step speculative_generate autoregressive_generate",
-    "exactness": "chisquare_law",
-    "theory": "acceptance_rate expected_tokens speedup operations best_gamma",
+    "exactness": "enumerate_law chisquare_law",
+    "theory": "acceptance_rate expected_tokens alpha_from_tokens speedup operations best_gamma",
     "sampling": "SamplingParams probabilities verify",
     "cache": "RowCache CachedModel",
     "models": "load_pair train_pair",
-    "drafters": "Drafter ModelDrafter",
+    "drafters": "Drafter ModelDrafter NGramDrafter PromptLookupDrafter SuffixDrafter ChainDrafter EarlyExitDrafter AdaptiveGamma check_drafter",
     "trace": "Trace show_trace",
     "decoding": "SpeculativeDecoder AutoregressiveDecoder Generation",
+    "proof": "check_exact",
     "benchmark": "",
     "cli": "",
 }
