@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Run', 'interleave', 'machine_info', 'Benchmark', 'benchmark', 'transformers_generate', 'transformers_assisted',
-           'Costs', 'measure_costs', 'check_law']
+           'Costs', 'measure_costs']
 
 # %% ../nbs/11_benchmark.ipynb #cell-005
 import copy
@@ -28,8 +28,6 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from .exactness import LawTest, chisquare_law
-from .sampling import RowParams, probabilities
 from .cache import CachedModel, vocabulary
 from .drafters import ModelDrafter
 from .decoding import as_rows
@@ -296,45 +294,3 @@ def measure_costs(decoder: object,        # a `SpeculativeDecoder` whose drafter
     runs = {name: [run.seconds / _IN_A_ROW for run in of_one] for name, of_one in found.items()}
     drafter = runs.pop("drafter")
     return Costs(context, runs, drafter, machine_info(command))
-
-# %% ../nbs/11_benchmark.ipynb #cell-059
-def _next_law(target: torch.nn.Module, texts: list[list[int]], temperature: float) -> torch.Tensor: # float64, [R, V]
-    "What may follow texts of one length, by a plain forward without a cache"
-    ids = torch.tensor(texts, device=target.device)
-    with torch.inference_mode(): logits = target(input_ids=ids, use_cache=False).logits[:, -1]
-    return probabilities(logits, RowParams(torch.full((len(ids),), temperature, dtype=torch.float64, device=ids.device)))
-
-def _leaves(target: torch.nn.Module, prompt: list[int], temperature: float, n: int) -> tuple[dict, list[float]]:
-    "The leaves of the tree of two tokens, each by its prefix, and their probabilities"
-    first = _next_law(target, [prompt], temperature)[0]                              # [V]
-    opened = (n * first >= 50).nonzero()[:, 0].tolist()
-    masses = {(): first.index_fill(0, torch.tensor(opened, dtype=torch.long, device=first.device), 0)}
-    if opened: masses |= {(x,): first[x] * p for x, p in zip(opened, _next_law(target, [prompt + [x] for x in opened], temperature))}
-    leaves, law = {}, []
-    for head, mass in masses.items():
-        often = n * mass >= 5
-        for x in often.nonzero()[:, 0].tolist(): leaves[head + (x,)] = len(leaves)
-        law += mass[often].tolist() + [float(mass[~often].sum())]
-        leaves[head] = len(leaves)                                                   # all other successors of `head`
-    return leaves, law
-
-# %% ../nbs/11_benchmark.ipynb #cell-061
-def check_law(decoder: object,            # a decoder
-              prompt: object,             # text or ids
-              *,
-              temperature: float = 1.0,   # above 0
-              n: int = 2000,              # samples
-              seed: int = 0,              # of the first batch; the next take the seeds that follow
-              rows: int = 250,            # samples in a batch
-             ) -> LawTest:
-    "Chi-square of the first two tokens of n samples against their exact probabilities"
-    if not temperature > 0: raise ValueError(f"temperature must be above 0, or there is no law to test; got {temperature}")
-    [ids] = as_rows(prompt, decoder.tokenizer)
-    leaves, law = _leaves(decoder.target, ids, temperature, n)
-    pairs = []
-    for k, done in enumerate(range(0, n, rows)):
-        out = decoder.generate([ids], temperature=temperature, n=min(rows, n - done), seed=(seed + k) % 2**32, eos_token_id=None,
-                               max_new_tokens=min(max(2, decoder.gamma + 1), 8), stop=lambda new: len(new) == 2)
-        pairs += map(tuple, out.sequences)
-    seen = [next(leaves[head] for head in (pair, pair[:1], ()) if head in leaves) for pair in pairs]
-    return chisquare_law(np.array(seen), np.array(law))
