@@ -6,70 +6,164 @@
 __all__ = ['as_rows', 'Generation', 'Event', 'SpeculativeDecoder', 'AutoregressiveDecoder']
 
 # %% ../nbs/09_decoding.ipynb #cell-005
+import inspect
 import itertools
 import json
+import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from numbers import Integral, Number
 from math import isnan
 from typing import NamedTuple
 
 import torch
+from transformers import (EosTokenCriteria, GenerationConfig, LogitNormalization, MaxLengthCriteria,
+                          MinPLogitsWarper, RepetitionPenaltyLogitsProcessor, TemperatureLogitsWarper,
+                          TopKLogitsWarper, TopPLogitsWarper)
+from transformers.generation import GenerateDecoderOnlyOutput
 
 from .sampling import ACCEPT, DRAFT, RESAMPLE, SamplingParams
-from .sampling import probabilities, row_keys, row_params, uniforms as counter_uniforms, verify
+from .sampling import edit_logits, probabilities, row_keys, row_params, unheeded, verify
+from .sampling import uniforms as counter_uniforms
 from .cache import CachedModel, check_model, context_length, tail, vocabulary
 from .drafters import Draft, Drafter, ModelDrafter
 from .trace import Record, Stats, Trace
 
 # %% ../nbs/09_decoding.ipynb #cell-016
-def as_rows(prompts,              # text(s), ids, lists of ids, a tensor [T] or [R, T], or a tokenizer's output
-            tokenizer=None,       # needed for text
-            attention_mask=None,  # [R, T], 0 where a token is padding
-           ) -> list[list[int]]:  # the ids of each row
+def as_rows(prompts: str | Sequence | Mapping | torch.Tensor, # texts, ids, or a tokenizer's output
+            tokenizer: object = None,       # needed for text
+            attention_mask: Sequence | torch.Tensor | None = None, # [R, T], 0 where a token is padding
+           ) -> list[list[int]]:            # the ids of each row
     "The ids of every prompt, without padding"
-    if isinstance(prompts, Mapping):
-        if "input_ids" not in prompts: raise ValueError(f"prompts: needs input_ids; got {', '.join(map(str, prompts))}")
-        prompts, attention_mask = prompts["input_ids"], prompts.get("attention_mask", attention_mask)
-    if isinstance(prompts, str): prompts = [prompts]
-    if hasattr(prompts, "tolist"): prompts = prompts.tolist()
+    if isinstance(prompts, Mapping): prompts, attention_mask = _of_mapping(prompts, attention_mask)
+    prompts, mask = [prompts] if isinstance(prompts, str) else _plain(prompts), _plain(attention_mask)
     if not isinstance(prompts, (list, tuple)) or not prompts:
         raise ValueError(f"prompts: got {prompts!r}; give text, token ids, or a list of either")
-    if isinstance(prompts[0], Number):                                # one row of ids, and so one row of mask
-        prompts, attention_mask = [prompts], None if attention_mask is None else [attention_mask]
+    if isinstance(prompts[0], Number):                              # one row of ids, and so one row of mask
+        prompts, mask = [prompts], None if mask is None else [mask]
     rows = [_ids_of(p, i, tokenizer) for i, p in enumerate(prompts)]
-    return rows if attention_mask is None else _unpadded(rows, attention_mask)
+    return rows if mask is None else _unpadded(rows, mask)
+
+# %% ../nbs/09_decoding.ipynb #cell-017
+def _check_function(name, value, of):
+    "Refuse what cannot be called"
+    if value is None or callable(value): return
+    raise TypeError(f"{name}: got {value!r}; it takes a function of {of}, or None")
+
+def _plain(x): return x.tolist() if hasattr(x, "tolist") else x
+
+def _whole(x): return isinstance(x, Integral) and not isinstance(x, bool)
+
+def _of_mapping(given, mask):
+    "Ids and mask of what a tokenizer returned"
+    if "input_ids" in given: return given["input_ids"], given.get("attention_mask", mask)
+    raise ValueError(f"prompts: needs input_ids; got {', '.join(map(str, given))}")
 
 def _ids_of(prompt, row, tokenizer):
+    "A prompt as a list of ids"
     if isinstance(prompt, str):
-        if tokenizer is None: raise ValueError(f"prompts: row {row} is text; give the decoder a tokenizer, or give ids")
+        if tokenizer is None:
+            raise ValueError(f"prompts: row {row} is text; give the decoder a tokenizer, or ids")
         prompt = tokenizer(prompt)["input_ids"]
-    ids = prompt.tolist() if hasattr(prompt, "tolist") else prompt
+    ids = _plain(prompt)
     if not isinstance(ids, (list, tuple)) or not all(_whole(i) for i in ids):
         raise TypeError(f"prompts: row {row} is {prompt!r}; a prompt is text or a list of token ids")
     return [int(i) for i in ids]
 
-def _whole(x): return isinstance(x, Integral) and not isinstance(x, bool)
-
+# %% ../nbs/09_decoding.ipynb #cell-018
 def _unpadded(rows, mask):
-    mask = [row.tolist() if hasattr(row, "tolist") else row for row in mask]
+    "The ids that a mask keeps"
+    mask = [_plain(m) for m in mask] if isinstance(mask, (list, tuple)) else mask
+    if not isinstance(mask, list) or not all(isinstance(m, (list, tuple)) for m in mask):
+        raise TypeError(f"attention_mask: got {mask!r}; it takes a row of zeros and ones for each prompt")
     if [len(m) for m in mask] != [len(r) for r in rows]:
         shapes = [[len(x) for x in table] for table in (mask, rows)]
         raise ValueError("attention_mask: rows of {} for prompts of {} ids; they must agree".format(*shapes))
+    for r, m in enumerate(mask):
+        wrong = [x for x in m if x not in (0, 1)]
+        if wrong: raise ValueError(f"attention_mask: row {r} holds {wrong[0]!r}; it takes zeros and ones")
     return [[i for i, keep in zip(row, m) if keep] for row, m in zip(rows, mask)]
 
-# %% ../nbs/09_decoding.ipynb #cell-020
+# %% ../nbs/09_decoding.ipynb #cell-022
+def _chat_ids(messages, tokenizer):
+    "The ids of a conversation, or of several"
+    if not getattr(tokenizer, "chat_template", None):
+        raise ValueError("messages: the decoder's tokenizer has no chat template; "
+                         "set its chat_template, or give prompts")
+    one = isinstance(messages, (list, tuple)) and all(isinstance(m, Mapping) for m in messages)
+    chats = [messages] if one or not isinstance(messages, (list, tuple)) else messages
+    for row, chat in enumerate(chats): _check_chat(chat, row)
+    return [tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)["input_ids"]
+            for chat in chats]
+
+def _check_chat(chat, row):
+    def is_message(m): return isinstance(m, Mapping) and {"role", "content"} <= {*m}
+    if isinstance(chat, (list, tuple)) and chat and all(map(is_message, chat)): return
+    raise TypeError(f"messages: row {row} is {chat!r}; a conversation is a list of messages "
+                    "with a role and a content")
+
+# %% ../nbs/09_decoding.ipynb #cell-028
+def _safe(text, stops):
+    "How much of a text can be shown, if its end may turn out to begin a stop string"
+    begun = (n for s in stops for n in range(1, len(s)) if text.endswith(s[:n]))
+    return len(text) - max(begun, default=0)
+
+def _decode(tokenizer, ids):
+    return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+
+# %% ../nbs/09_decoding.ipynb #cell-029
+_OVERLAP = 8                                       # settled ids that are decoded again, before the loose end
+
+class _Text:
+    "The text of a row that grows, and the stop strings to look for"
+    def __init__(self, tokenizer, stops=()):
+        self.tokenizer, self.stops, self.ids = tokenizer, stops, []
+        self.settled, self.loose = "", ""          # the text so far; only the loose end may change
+        self.known, self.head = 0, 0               # settled is the text of ids[:known]; ids[:head] begin it
+        self.shown, self.cut = 0, None             # characters given out; where the row's stop string begins
+
+    @property
+    def all(self): return self.settled + self.loose
+
+    def _read(self):
+        "Decode the loose end, and settle it if it is whole"
+        start = max(self.known - _OVERLAP, self.head)
+        lead = self.ids[:self.head] + self.ids[start:self.known]
+        before, after = (_decode(self.tokenizer, ids) for ids in (lead, lead + self.ids[self.known:]))
+        self.loose = after[len(before):]
+        if not self.loose or self.loose.endswith("\ufffd"): return
+        self.settled, self.loose, self.known = self.settled + self.loose, "", len(self.ids)
+        self.head = self.head or self.known
+
+    def add(self, ids):
+        "Append ids; where the earliest stop string begins that they complete, or None"
+        before = len(self.all.rstrip("\ufffd"))
+        self.ids += ids
+        self._read()
+        starts = (self.all.find(s, max(0, before - len(s) + 1)) for s in self.stops)
+        return min((i for i in starts if i >= 0), default=None)
+
+    def more(self, ended):
+        "What can be shown now: not what is cut, half a character, or perhaps the beginning of a stop string"
+        end = len(self.all) if self.cut is None else self.cut
+        if not ended: end = _safe(self.all.rstrip("\ufffd"), self.stops)
+        piece, self.shown = self.all[self.shown:end], max(self.shown, end)
+        return piece
+
+# %% ../nbs/09_decoding.ipynb #cell-038
 @dataclass
 class _Row:
     index: int                    # its place in the result
     prompt: list                  # ids
     limit: int                    # the most new tokens it may have
-    eos: frozenset                # ids that end it
-    sampling: SamplingParams = SamplingParams().per_prompt(1)[0] # checked
+    sampling: SamplingParams      # checked, with the ids that end it
     key: int = 0                  # of its counter
     seed: int = 0
+    text: _Text = None            # None without a tokenizer
+    source: int = 0               # the prompt that it belongs to
+    stop_ids: tuple = ()          # special tokens whose texts are stop strings
     ids: list = field(default_factory=list)       # the new ids, and beside them ...
     logprobs: list = field(default_factory=list)
     kinds: list = field(default_factory=list)
@@ -80,18 +174,26 @@ class _Row:
     @property
     def left(self): return self.limit - len(self.ids)
 
-# %% ../nbs/09_decoding.ipynb #cell-022
+# %% ../nbs/09_decoding.ipynb #cell-040
 def _kept(row, offered, stop):
     "How many of the offered tokens the row keeps; notes the reason when one of them ends it"
-    for k, token in enumerate(offered, 1):
-        ids = row.ids + offered[:k]
-        if token in row.eos: row.finish_reason = "eos"
-        elif stop is not None and stop(ids): row.finish_reason = "stop"
-        elif len(ids) == row.limit: row.finish_reason = "length"
+    for k in range(1, len(offered) + 1):
+        row.finish_reason = _reason(row, offered[:k], stop)
         if row.finish_reason: return k
     return len(offered)
 
-# %% ../nbs/09_decoding.ipynb #cell-026
+def _reason(row, new, stop):
+    "Why the row ends with the last of these new tokens, or None"
+    cut = row.text.add(new[-1:]) if row.sampling.stop_strings else None
+    enough = len(row.ids) + len(new) >= row.sampling.min_new_tokens
+    if cut is not None and enough:
+        row.text.cut = cut
+        return "stop"
+    if new[-1] in row.sampling.eos_token_id: return "eos"
+    if enough and (new[-1] in row.stop_ids or stop is not None and stop(row, row.ids + new)): return "stop"
+    if len(row.ids) + len(new) == row.limit: return "length"
+
+# %% ../nbs/09_decoding.ipynb #cell-044
 class _Found(NamedTuple):
     n_accepted: int
     drafted: int      # how many of the G drafts count for this row
@@ -101,16 +203,16 @@ class _Found(NamedTuple):
     u: list           # [G + 1]: the uniform that decided it
     logprobs: list    # [G + 1]: log-softmax of the raw target logits
 
-# %% ../nbs/09_decoding.ipynb #cell-028
+# %% ../nbs/09_decoding.ipynb #cell-046
 def _kinds(n, drafted, kept):
     "The kind of every draft, and of the closing token unless the row ended before it"
     if kept <= n: return ["accepted"] * kept + ["discarded"] * (drafted - kept)
     drafts = ["accepted"] * n + ["rejected"] * (n < drafted) + ["discarded"] * (drafted - n - 1)
     return drafts + ["correction" if n < drafted else "bonus"]
 
-# %% ../nbs/09_decoding.ipynb #cell-031
+# %% ../nbs/09_decoding.ipynb #cell-049
 def _book(row, found, positions, stop):
-    "Enter one round into the row's book"
+    "Enter one round into the row's book; how many drafts were tested and how many passed"
     n, G = found.n_accepted, len(found.tokens) - 1
     offered = [*range(n), G]                                     # where the offered tokens stand in the lists
     kept = offered[:_kept(row, [found.tokens[i] for i in offered], stop)]
@@ -119,11 +221,13 @@ def _book(row, found, positions, stop):
     row.ids += [found.tokens[i] for i in kept]
     row.logprobs += [found.logprobs[i] for i in kept]
     row.kinds += [kind for kind in kinds if kind in _EMITTED]
-    _count(row.stats, Counter(kinds), positions)
+    counts = Counter(kinds)
+    _count(row.stats, counts, positions)
+    return counts["accepted"] + counts["rejected"], counts["accepted"]
 
 _EMITTED = ("accepted", "correction", "bonus")
 
-# %% ../nbs/09_decoding.ipynb #cell-032
+# %% ../nbs/09_decoding.ipynb #cell-050
 def _records(row, found, kinds):
     "A record for each token of the round, in order"
     first, closing = len(row.prompt) + len(row.ids), ("correction", "bonus")
@@ -140,21 +244,36 @@ def _count(s, kinds, positions):
     s.drafted = s.accepted + s.rejected + s.discarded
     s.emitted = s.accepted + s.corrections + s.bonuses
 
-_COUNTERS = dict(accepted="accepted", rejected="rejected", discarded="discarded", corrections="correction", bonuses="bonus")
+_COUNTERS = dict(accepted="accepted", rejected="rejected", discarded="discarded", corrections="correction",
+                 bonuses="bonus")
 
-# %% ../nbs/09_decoding.ipynb #cell-036
+# %% ../nbs/09_decoding.ipynb #cell-054
+@dataclass
+class _Task:
+    "What a call asks for"
+    rows: list                             # a `_Row` for each
+    stop: Callable | None = None           # (row, its new ids) -> has it ended?
+    uniforms: Callable = counter_uniforms
+    processor: Callable | None = None      # (row, ids [1, T], scores [1, V]) -> scores
+    streamer: object = None                # of transformers
+    past: object = None                    # the `_Past` to go on from
+    keep: object = None                    # the `_Past` to leave behind
+
 class _Live:
     "The rows that are still decoding, as tensors, with both models' caches"
-    def __init__(self, rows, target, drafter, gamma, uniforms):
-        device, longest = target.device, max(len(r.prompt) + r.limit for r in rows)
-        self.rows, self.fresh, self.owed = rows, True, [0] * len(rows)
-        self.ids = torch.zeros(len(rows), longest + gamma + 1, dtype=torch.long, device=device)  # [R, T]
+    def __init__(self, task, target, drafter=None, controller=None):
+        rows, device = task.rows, target.device
+        prompts = [len(r.prompt) for r in rows]
+        self.rows, self.unread, self.owed = rows, max(prompts), [0] * len(rows)
+        self.capacity = max(len(r.prompt) + r.limit for r in rows)
+        self.ids = torch.zeros(len(rows), self.capacity + 1, dtype=torch.long, device=device)  # [R, T]
         for ids, r in zip(self.ids, rows): ids[:len(r.prompt)] = torch.tensor(r.prompt, device=device)
-        self.lengths = torch.tensor([len(r.prompt) for r in rows], device=device)  # [R]
-        self.prompts = self.lengths.clone()
-        self.params = row_params([r.sampling for r in rows], device)
-        self.uniforms = _every_uniform(rows, self.lengths, uniforms)  # [R, N, 3]
-        self.capacity, self.drafter = longest + gamma + 1, drafter
+        self.prompts = torch.tensor(prompts, device=device)        # their lengths, [R]
+        self.lengths = self.prompts.clone()                        # [R]
+        self.params = row_params([r.sampling for r in rows], device, prompts)
+        self.uniforms = _every_uniform(rows, self.lengths, task.uniforms)  # [R, N, 3]
+        self.drafter, self.controller = drafter, controller
+        self.processor, self.past = task.processor, task.past
         self.target = CachedModel(target, len(rows), self.capacity)
 
 def _every_uniform(rows, lengths, uniforms):
@@ -163,7 +282,19 @@ def _every_uniform(rows, lengths, uniforms):
     steps = torch.arange(max(r.limit for r in rows), device=lengths.device)
     return uniforms(keys, (lengths[:, None] + steps)[..., None], torch.arange(3, device=lengths.device))
 
-# %% ../nbs/09_decoding.ipynb #cell-038
+# %% ../nbs/09_decoding.ipynb #cell-056
+class _Fixed:
+    "The same gamma for every row in every round"
+    def __init__(self, gamma): self.gamma, self.rows = gamma, 0
+    def start(self, rows):
+        fresh = _Fixed(self.gamma)
+        fresh.rows = rows
+        return fresh
+    def lengths(self): return [self.gamma] * self.rows
+    def observe(self, tested, accepted): pass
+    def select(self, keep): self.rows = len(keep)
+
+# %% ../nbs/09_decoding.ipynb #cell-059
 def _select(live, keep):
     "Go on with these rows only"
     at = torch.tensor(keep, dtype=torch.long, device=live.ids.device)
@@ -172,6 +303,7 @@ def _select(live, keep):
     live.params = live.params.select(at)
     live.target.select(at)
     if live.drafter is not None: live.drafter.select(at)
+    live.controller.select(keep)
 
 def _next_uniforms(live, G):
     "The uniforms of each row's next G + 1 positions, [R, G + 1, 3]"
@@ -179,45 +311,67 @@ def _next_uniforms(live, G):
     steps = steps.clamp_max(live.uniforms.shape[1] - 1)   # past the end only where nothing is emitted
     return live.uniforms.gather(1, steps[..., None].expand(-1, -1, 3))
 
-# %% ../nbs/09_decoding.ipynb #cell-041
-def _draft(live, gamma, u):
-    "What the drafter proposes for each row: at most `gamma`, and what the row has room for"
-    room = torch.tensor([min(gamma, r.left - 1) for r in live.rows], device=live.ids.device)  # [R]
+# %% ../nbs/09_decoding.ipynb #cell-062
+def _rooms(live):
+    "How many drafts each row can use: what the controller says, and no more than it has room for"
+    lengths = live.controller.lengths()
+    if len(lengths) != len(live.rows) or not all(_whole(n) and n >= 0 for n in lengths):
+        raise ValueError(f"gamma: {type(live.controller).__name__}.lengths() gave {lengths!r}; "
+                         f"it takes a whole number, 0 or more, for each of {len(live.rows)} rows")
+    return [min(n, r.left - 1) for n, r in zip(lengths, live.rows)]
+
+def _draft(live, room, u):
+    "What the drafter proposes for each row: at most `room`"
+    room = torch.tensor(room, device=live.ids.device)  # [R]
     if u.shape[1] == 1: return Draft(live.ids[:, :0], None, room)
     return live.drafter.draft(live.ids, live.lengths, room, live.params, u[:, :-1, DRAFT])
 
-# %% ../nbs/09_decoding.ipynb #cell-043
-def _read_once(live):
-    "Where a prompt has several rows, read it once and copy the cache; without copies, leave it to the first round"
-    starts = [i for i, r in enumerate(live.rows) if not i or r.prompt is not live.rows[i - 1].prompt]
-    if len(starts) == len(live.rows): return
-    first, longest = torch.tensor(starts, device=live.ids.device), max(len(r.prompt) for r in live.rows)
-    if longest > 1:
-        live.target = CachedModel(live.target.model, len(starts), live.capacity)
-        lengths = live.lengths[first] - 1
-        live.target(tail(live.ids[first], lengths, longest - 1), lengths - longest + 1, longest - 1)
-        live.target.select(torch.bincount(first, minlength=len(live.rows)).cumsum(0) - 1)
-    live.fresh, live.owed = False, [(longest - 1) * (i in starts) for i in range(len(live.rows))]
+# %% ../nbs/09_decoding.ipynb #cell-064
+_CHUNK = 512                                         # how many tokens of a row are read at once
 
-# %% ../nbs/09_decoding.ipynb #cell-046
+def _read(cached, ids, lengths, longest, unread, until):
+    "Feed each row's last `unread` tokens, a chunk at a time, but for the last `until`; how many these were"
+    for first in range(unread, until, -_CHUNK):
+        width = min(_CHUNK, first - until)
+        cached(tail(ids, lengths, first)[:, :width], lengths - first, longest - first + width)
+    return max(0, unread - until)
+
+def _prefill(live):
+    "Read what the first round will not: all but a chunk; a prompt of several rows once, and all but a token"
+    if live.past is not None: live.unread = _revive(live, live.past)
+    starts = [i for i, r in enumerate(live.rows)
+              if not i or r.prompt is not live.rows[i - 1].prompt or live.past]
+    first, longest = torch.tensor(starts, device=live.ids.device), max(len(r.prompt) for r in live.rows)
+    copied = len(starts) < len(live.rows)
+    if copied: live.target = CachedModel(live.target.model, len(starts), live.capacity)
+    read = _read(live.target, live.ids[first], live.lengths[first], longest, live.unread,
+                 1 if copied else _CHUNK)
+    if copied: live.target.select(torch.bincount(first, minlength=len(live.rows)).cumsum(0) - 1)
+    live.unread, live.owed = live.unread - read, [read * (i in starts) for i in range(len(live.rows))]
+
+# %% ../nbs/09_decoding.ipynb #cell-067
 def _ask(live, drafts):
     "The target's logits after the text and after each draft, [R, G + 1, V]; and the positions each row read"
     G, longest = drafts.shape[1], max(len(r.prompt) + len(r.ids) for r in live.rows)
-    unread = max(len(r.prompt) for r in live.rows) if live.fresh else 1
-    block = torch.cat([tail(live.ids, live.lengths, unread), drafts], 1)  # [R, W]
-    logits = live.target(block, live.lengths - unread, longest + G, keep=G + 1)
-    positions, live.owed = [block.shape[1] + owed for owed in live.owed], [0] * len(live.rows)
+    block = torch.cat([tail(live.ids, live.lengths, live.unread), drafts], 1)  # [R, W]
+    logits = live.target(block, live.lengths - live.unread, longest + G, keep=G + 1)
+    positions = [block.shape[1] + owed for owed in live.owed]
+    live.unread, live.owed = 1, [0] * len(live.rows)
     return logits, positions
 
-# %% ../nbs/09_decoding.ipynb #cell-048
+# %% ../nbs/09_decoding.ipynb #cell-071
 def _write(live, drafts, n, token):
     "Put the accepted drafts and the closing token behind each row's text"
     block = torch.cat([drafts, token[:, None]], 1).scatter(1, n[:, None], token[:, None])  # [R, G+1]
-    at = live.lengths[:, None] + torch.arange(block.shape[1], device=block.device)
-    live.ids.scatter_(1, at, block)
-    live.lengths, live.fresh = live.lengths + n + 1, False
+    live.ids.scatter_(1, _places(live, block.shape[1]), block)
+    live.lengths = live.lengths + n + 1
 
-# %% ../nbs/09_decoding.ipynb #cell-051
+def _places(live, count):
+    "The columns of each row's next tokens; past the end, the one to spare"
+    at = live.lengths[:, None] + torch.arange(count, device=live.ids.device)
+    return at.clamp_max(live.ids.shape[1] - 1)
+
+# %% ../nbs/09_decoding.ipynb #cell-074
 def _look_up(logits, p, draft, n, token, u):
     "The figures of every drafted token and of the closing one, in one read"
     R, G = draft.tokens.shape
@@ -231,7 +385,7 @@ def _look_up(logits, p, draft, n, token, u):
     read = torch.stack([x.double() for x in figures + counts], 1).tolist()    # one read, [R, 7, G+1]
     return [_Found(int(f[5][0]), int(f[6][0]), [int(t) for t in f[0]], *f[1:5]) for f in read]
 
-# %% ../nbs/09_decoding.ipynb #cell-052
+# %% ../nbs/09_decoding.ipynb #cell-075
 def _pick(table, place, tokens):
     "From a table [R, K, V]: the entries of the given tokens at the given places, [R, J]"
     return table[torch.arange(len(table), device=place.device)[:, None], place, tokens]
@@ -243,20 +397,51 @@ def _claimed(draft, place, tokens):
     place = place.clamp_max(G - 1)
     return draft.tokens.gather(1, place) == tokens if draft.q is None else _pick(draft.q, place, tokens)
 
-# %% ../nbs/09_decoding.ipynb #cell-054
-def _round(live, gamma):
+# %% ../nbs/09_decoding.ipynb #cell-077
+def _processed(live, logits, drafts, room):
+    "Logits after everything that comes before the temperature, each place with its own prefix"
+    scores = edit_logits(logits, live.params, live.ids, live.lengths, drafts)
+    if live.processor is None: return scores
+    scores = scores.to(torch.promote_types(logits.dtype, torch.float32), copy=True)
+    text = live.ids.scatter(1, _places(live, drafts.shape[1]), drafts)
+    for r, row in enumerate(live.rows):
+        length = len(row.prompt) + len(row.ids)
+        for place in range(room[r] + 1):
+            scores[r, place] = live.processor(row, text[r:r + 1, :length + place], scores[r:r + 1, place])
+    return scores
+
+# %% ../nbs/09_decoding.ipynb #cell-078
+def _chained(processors):
+    "One processor from a list of them, or from one; None from none"
+    each = list(processors) if isinstance(processors, (list, tuple)) else [processors]
+    if each in ([], [None]): return None
+    for p in each:
+        if not callable(p):
+            raise TypeError(f"logits_processor: got {p!r}; it takes functions of ids [1, T], scores [1, V]")
+    def run(row, ids, scores):
+        for p in each: scores = _same_shape(row, p, scores, p(ids, scores))
+        return scores
+    return run
+
+def _same_shape(row, processor, scores, result):
+    if isinstance(result, torch.Tensor) and result.shape == scores.shape: return result
+    raise TypeError(f"logits_processor: row {row.index}: {type(processor).__name__} returned "
+                    f"{getattr(result, 'shape', result)!r}; it must return scores, {tuple(scores.shape)}")
+
+# %% ../nbs/09_decoding.ipynb #cell-081
+def _round(live):
     "One draft, one forward of the target, one verdict: what happened to each row, and the positions it read"
-    G = max(min(gamma, r.left - 1) for r in live.rows)
-    u = _next_uniforms(live, G)  # [R, G+1, 3]
-    draft = _draft(live, gamma, u)
+    room = _rooms(live)
+    u = _next_uniforms(live, max(room))  # [R, G+1, 3]
+    draft = _draft(live, room, u)
     logits, positions = _ask(live, draft.tokens)  # [R, G+1, V]
-    p = probabilities(logits, live.params)
-    n, token = verify(p, draft.q, draft.tokens, draft.lengths, u[:, :G, ACCEPT], u[..., RESAMPLE])
+    p = probabilities(_processed(live, logits, draft.tokens, room), live.params)
+    n, token = verify(p, draft.q, draft.tokens, draft.lengths, u[:, :-1, ACCEPT], u[..., RESAMPLE])
     found = _look_up(logits, p, draft, n, token, u)
     _write(live, draft.tokens, n, token)
     return found, positions
 
-# %% ../nbs/09_decoding.ipynb #cell-057
+# %% ../nbs/09_decoding.ipynb #cell-084
 def _check(row, found):
     "Refuse figures that are not numbers"
     after = f"after {len(row.prompt) + len(row.ids)} tokens"
@@ -265,7 +450,7 @@ def _check(row, found):
     if any(isnan(q) for q in found.q[:found.drafted]):
         raise ValueError(f"row {row.index}: the drafter's q holds NaN {after}")
 
-# %% ../nbs/09_decoding.ipynb #cell-060
+# %% ../nbs/09_decoding.ipynb #cell-087
 @dataclass
 class Generation:
     "What a decoder made of its prompts; each list has one entry a row, prompt by prompt"
@@ -277,25 +462,69 @@ class Generation:
     seeds: list[int]              # the seed behind each row
     stats: Stats                  # totals; `.rows` has each row's own
     trace: Trace                  # what happened to every token
+    past: object = field(default=None, repr=False, compare=False)  # the target's cache, for `continue_from`
+
+    @property
+    def cache_bytes(self) -> int: return self.past.nbytes if self.past else 0  # held until `forget`
+
+    def forget(self) -> "Generation":
+        "Let go of the cache; `continue_from` then reads the text again"
+        self.past = None
+        return self
+
+    def __getstate__(self): return vars(self) | {"past": None}     # copies and pickles go without the cache
 
     def to_json(self) -> str:
-        "Everything as JSON text"
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("stats", "trace")}
+        "Everything as JSON text, but for the cache"
+        plain = {f.name: getattr(self, f.name) for f in fields(self)
+                 if f.name not in ("stats", "trace", "past")}
         return json.dumps(plain | {"stats": asdict(self.stats), "trace": json.loads(self.trace.to_json())})
 
-# %% ../nbs/09_decoding.ipynb #cell-061
-def _closed(rows, tokenizer):
+# %% ../nbs/09_decoding.ipynb #cell-088
+def _closed(rows, tokenizer, past=None):
     "The books of all rows as a `Generation`"
-    text = None if tokenizer is None else [_decode(tokenizer, r.ids) for r in rows]
+    text = None if tokenizer is None else [_decode(tokenizer, r.ids)[:r.text.cut] for r in rows]
     return Generation(prompts=[r.prompt for r in rows], sequences=[r.ids for r in rows], text=text,
                       finish_reason=[r.finish_reason for r in rows], logprobs=[r.logprobs for r in rows],
                       seeds=[r.seed for r in rows], stats=Stats.total([r.stats for r in rows]),
-                      trace=Trace([x for r in rows for x in r.records], range(len(rows))))
+                      trace=Trace([x for r in rows for x in r.records], range(len(rows))), past=past)
 
-def _decode(tokenizer, ids):
-    return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+# %% ../nbs/09_decoding.ipynb #cell-091
+class _Past:
+    "The keys and values of rows that have ended, layer by layer"
+    def __init__(self, model): self.model, self.groups, self.rows = weakref.ref(model), [], {}
 
-# %% ../nbs/09_decoding.ipynb #cell-064
+    def park(self, live, ended):
+        "Keep what has been read of the rows at these places"
+        at, rows = torch.tensor(ended), [live.rows[i] for i in ended]
+        longest = max(len(r.prompt) + len(r.ids) for r in rows) - 1
+        self.groups.append([(x.keys[at, :longest], x.values[at, :longest]) for x in live.target.cache.layers])
+        for i, r in enumerate(rows): self.rows[r.index] = self.groups[-1], i, (r.prompt + r.ids)[:-1]
+
+    @property
+    def nbytes(self): return sum(x.nbytes for group in self.groups for layer in group for x in layer)
+
+# %% ../nbs/09_decoding.ipynb #cell-092
+def _revive(live, past):
+    "Give each row the keys and values of the text that it goes on from; how many tokens some row still lacks"
+    unread = []
+    for r, row in enumerate(live.rows):
+        group, i, text = past.rows[row.source]
+        known = _common(text, row.prompt[:-1])
+        for layer, (keys, values) in zip(live.target.cache.layers, group):
+            if not layer.is_initialized:
+                layer.lazy_initialization(*(x[:1].transpose(1, 2).expand(len(live.rows), -1, -1, -1)
+                                            for x in (keys, values)))
+            layer.keys[r, :known], layer.values[r, :known] = keys[i, :known], values[i, :known]
+        live.target.fed[r, :known] = live.ids[r, :known]
+        unread.append(len(row.prompt) - known)
+    return max(unread)
+
+def _common(a, b):
+    "How many ids two texts begin with in common"
+    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+
+# %% ../nbs/09_decoding.ipynb #cell-095
 class Event(NamedTuple):
     "The tokens that one round added to one row"
     row: int
@@ -305,44 +534,50 @@ class Event(NamedTuple):
     kinds: list[str]           # accepted, correction or bonus, one for each token
     finish_reason: str | None  # "eos", "stop" or "length" in the row's last event
 
-class _Text:
-    "A row's growing ids as text, piece by piece"
-    def __init__(self, tokenizer): self.tokenizer, self.shown = tokenizer, 0
-
-    def more(self, ids, ended):
-        "What became readable since the last call"
-        text = "" if self.tokenizer is None else _decode(self.tokenizer, ids)
-        if not ended: text = text.rstrip("\ufffd")                     # the mark of half a character
-        piece, self.shown = text[self.shown:], max(self.shown, len(text))
-        return piece
-
-# %% ../nbs/09_decoding.ipynb #cell-067
-def _open(target, prompts, params):
+# %% ../nbs/09_decoding.ipynb #cell-098
+def _open(target, prompts, params, tokenizer=None):
     "A book for every row: prompt by prompt, `n` rows each"
     settings, rows = params.per_prompt(len(prompts)), []
     keys = iter(row_keys(params.seed, [s.n for s in settings]))
     for i, (prompt, s) in enumerate(zip(prompts, settings)):
+        s = replace(s, eos_token_id=_eos(s.eos_token_id, target))
         _check_prompt(prompt, i, context_length(target), vocabulary(target))
         limit = min(s.max_new_tokens, context_length(target) - len(prompt))
+        stop_ids = _stop_ids(s.stop_strings, tokenizer, i)
         for key, seed in itertools.islice(keys, s.n):
-            rows.append(_Row(len(rows), prompt, limit, _eos(s.eos_token_id, target), s, key, seed))
+            text = None if tokenizer is None else _Text(tokenizer, s.stop_strings)
+            rows.append(_Row(len(rows), prompt, limit, s, key, seed, text, i, stop_ids))
     return rows
 
 def _eos(given, target):
-    "The ids that end a row; by default the target's own"
+    "The ids that end a row; by default the target's own. Ids that the target cannot say are left out"
     if given == "model": given = target.generation_config.eos_token_id
-    return frozenset([] if given is None else [given] if isinstance(given, int) else given)
+    ids = [] if given is None else [given] if isinstance(given, int) else given
+    return tuple(i for i in ids if i < vocabulary(target))
 
-# %% ../nbs/09_decoding.ipynb #cell-068
+# %% ../nbs/09_decoding.ipynb #cell-100
+def _stop_ids(strings, tokenizer, row):
+    "The ids of stop strings that are special tokens"
+    if strings and tokenizer is None:
+        raise ValueError(f"stop_strings: row {row} has {list(strings)}; give the decoder a tokenizer")
+    special = getattr(tokenizer, "all_special_tokens", ())
+    mixed = [s for s in strings if s not in special and any(t in s for t in special)]
+    if mixed:
+        raise ValueError(f"stop_strings: row {row} has {mixed[0]!r}, a special token with more around it; "
+                         "give the special token alone")
+    return tuple(tokenizer.convert_tokens_to_ids(s) for s in strings if s in special)
+
+# %% ../nbs/09_decoding.ipynb #cell-102
 def _check_prompt(prompt, row, context, vocab):
     here = f"prompts: row {row}"
     if not prompt: raise ValueError(f"{here} is empty; a prompt needs at least one token")
     if len(prompt) >= context:
         raise ValueError(f"{here} has {len(prompt)} tokens; the target's context of {context} leaves no room")
     wrong = [t for t in prompt if not 0 <= t < vocab]
-    if wrong: raise ValueError(f"{here} holds id {wrong[0]}; the target's vocabulary has ids 0 to {vocab - 1}")
+    if wrong:
+        raise ValueError(f"{here} holds id {wrong[0]}; the target's vocabulary has ids 0 to {vocab - 1}")
 
-# %% ../nbs/09_decoding.ipynb #cell-071
+# %% ../nbs/09_decoding.ipynb #cell-105
 @contextmanager
 def _evaluating(modules):
     "No gradients and no dropout; every module's training flag as it was afterwards"
@@ -353,62 +588,289 @@ def _evaluating(modules):
     finally:
         for m in training: m.training = True
 
-# %% ../nbs/09_decoding.ipynb #cell-073
-def _rounds(decoder, rows, stop, uniforms):
+# %% ../nbs/09_decoding.ipynb #cell-107
+def _rounds(decoder, task):
     "Run rounds until every row has ended; yields the rows that took part in each"
-    target, drafter = decoder.target, decoder.drafter and decoder.drafter.start(vocabulary(decoder.target))
-    modules = [*target.modules(), *getattr(getattr(drafter, "model", None), "modules", list)()]
+    drafter = _started(decoder.drafter, vocabulary(decoder.target), [r.seed for r in task.rows])
+    modules = [*_modules(decoder.target), *_modules(drafter)]
     with _evaluating(modules):
-        live = _Live(rows, target, drafter, decoder.gamma, uniforms)
-        _read_once(live)
+        live = _Live(task, decoder.target, drafter, _controller(decoder.gamma).start(len(task.rows)))
+        _prefill(live)
     while live.rows:
-        with _evaluating(modules): found, positions = _round(live, decoder.gamma)
-        for row, f, read in zip(live.rows, found, positions):
-            _check(row, f)
-            _book(row, f, read, stop)
+        with _evaluating(modules): found, positions = _round(live)
+        for row, f in zip(live.rows, found): _check(row, f)
+        judged = [_book(*of_row, task.stop) for of_row in zip(live.rows, found, positions)]
+        live.controller.observe(*map(list, zip(*judged)))
         yield live.rows
-        going = [i for i, row in enumerate(live.rows) if row.finish_reason is None]
-        if len(going) < len(live.rows):
-            with _evaluating(modules): _select(live, going)
+        going, ended = _parted(live.rows)
+        if ended:
+            with _evaluating(modules):
+                if task.keep is not None: task.keep.park(live, ended)
+                _select(live, going)
 
-# %% ../nbs/09_decoding.ipynb #cell-074
-def _events(decoder, rows, stop, uniforms):
+def _parted(rows):
+    "The places of the rows that go on, and of those that have ended"
+    places = range(len(rows))
+    return [i for i in places if not rows[i].finish_reason], [i for i in places if rows[i].finish_reason]
+
+def _started(drafter, vocab, seeds):
+    "The drafter, made ready for one run; one that keeps texts from run to run is told the rows' seeds"
+    if drafter is None: return None
+    told = {"seeds": seeds} if "seeds" in inspect.signature(drafter.start).parameters else {}
+    return drafter.start(vocab, **told)
+
+def _modules(x):
+    "Every module in a model, or in the models that a drafter holds"
+    if isinstance(x, torch.nn.Module): return list(x.modules())
+    held = vars(x).values() if isinstance(x, Drafter) else x if isinstance(x, (list, tuple)) else ()
+    return [m for y in held for m in _modules(y)]
+
+# %% ../nbs/09_decoding.ipynb #cell-108
+def _events(rounds, rows):
     "The rounds as events, row by row"
-    texts, seen = [_Text(decoder.tokenizer) for _ in rows], [0] * len(rows)
-    for live in _rounds(decoder, rows, stop, uniforms):
+    seen = [0] * len(rows)
+    for live in rounds:
         for row in live:
             new = slice(seen[row.index], None)
-            text = texts[row.index].more(row.ids, row.finish_reason is not None)
-            yield Event(row.index, row.ids[new], text, row.logprobs[new], row.kinds[new], row.finish_reason)
+            yield Event(row.index, row.ids[new], _news(row), row.logprobs[new], row.kinds[new],
+                        row.finish_reason)
             seen[row.index] = len(row.ids)
 
-# %% ../nbs/09_decoding.ipynb #cell-076
-class _Decoder:
+def _news(row):
+    "The text of a row that became readable"
+    if row.text is None: return ""
+    if not row.sampling.stop_strings: row.text.add(row.ids[len(row.text.ids):])
+    return row.text.more(row.finish_reason is not None)
+
+# %% ../nbs/09_decoding.ipynb #cell-109
+def _controller(gamma):
+    "What says how many tokens to draft"
+    if _whole(gamma) and gamma >= 0: return _Fixed(int(gamma))
+    if all(callable(getattr(gamma, name, None)) for name in ("start", "lengths", "observe", "select")):
+        return gamma
+    raise ValueError(f"gamma: got {gamma!r}; it takes a whole number, 0 or more, or a controller "
+                     "with start, lengths, observe and select")
+
+def _check_tokenizer(tokenizer):
+    if tokenizer is None or hasattr(tokenizer, "decode"): return tokenizer
+    raise TypeError(f"tokenizer: got {tokenizer!r}; it takes a tokenizer of transformers, or None")
+
+# %% ../nbs/09_decoding.ipynb #cell-111
+def _check_choice(prompts, messages, earlier):
+    "Refuse what does not go together"
+    if prompts is not None and messages is not None:
+        raise ValueError("prompts: given beside messages; give one of them")
+    if not isinstance(earlier, Generation | None):
+        raise TypeError(f"continue_from: got {type(earlier).__name__}; it takes a Generation, or None")
+
+def _texts(decoder, prompts, messages, attention_mask, earlier):
+    "The ids of every row: of prompts, of conversations, or of an earlier run and the prompts behind it"
+    _check_choice(prompts, messages, earlier)
+    if messages is not None: rows = as_rows(_chat_ids(messages, decoder.tokenizer))
+    elif earlier is None: return as_rows(prompts, decoder.tokenizer, attention_mask)
+    else: rows = _behind(earlier, prompts, attention_mask, decoder.tokenizer)
+    if earlier is not None and len(rows) != len(earlier.sequences):
+        had = len(earlier.sequences)
+        raise ValueError(f"continue_from: has {had} rows for {len(rows)} prompts; they must agree")
+    return rows
+
+def _behind(earlier, prompts, attention_mask, tokenizer):
+    "The earlier texts, each with its new prompt behind it"
+    texts = [p + ids for p, ids in zip(earlier.prompts, earlier.sequences)]
+    if prompts is None: return texts
+    new = as_rows(prompts, tokenizer and (lambda text: tokenizer(text, add_special_tokens=False)),
+                  attention_mask)
+    return [text + more for text, more in zip(texts, new)] if len(new) == len(texts) else new
+
+def _past_of(earlier, target):
+    "The cache to go on from, if there is one and this target made it"
+    past = earlier and earlier.past
+    return past if past and past.model() is target else None
+
+# %% ../nbs/09_decoding.ipynb #cell-113
+def _told(streamer, rounds, row):
+    "The same rounds; what they bring goes into a streamer of transformers as well"
+    streamer.put(torch.tensor([row.prompt]))
+    seen = 0
+    try:
+        for live in rounds:
+            streamer.put(torch.tensor(row.ids[seen:]))
+            seen = len(row.ids)
+            yield live
+    finally: streamer.end()                          # after an error, too: another thread may be waiting
+
+# %% ../nbs/09_decoding.ipynb #cell-115
+def _check_streamer(streamer, rows):
+    if streamer is None: return
+    if not callable(getattr(streamer, "put", None)) or not callable(getattr(streamer, "end", None)):
+        raise TypeError(f"streamer: got {streamer!r}; it takes an object with put and end, "
+                        "such as transformers' TextStreamer")
+    if len(rows) != 1:
+        raise ValueError(f"streamer: takes one row; there are {len(rows)}. Events of `stream` name theirs")
+
+# %% ../nbs/09_decoding.ipynb #cell-117
+_UNABLE = ("num_beams", "num_beam_groups", "penalty_alpha", "dola_layers", "guidance_scale", "constraints",
+           "token_healing", "force_words_ids", "prompt_lookup_num_tokens", "assistant_early_exit", "use_mtp",
+           "output_scores", "output_logits", "output_attentions", "output_hidden_states")
+_WARPERS = {LogitNormalization: None, MinPLogitsWarper: "min_p", TopPLogitsWarper: "top_p",
+            TopKLogitsWarper: "top_k", TemperatureLogitsWarper: "temperature"}  # from the last to the first
+
+def _fields_of(processors, pads=()):
+    "The fields that stand for a list's first and last processors, and those between; pads: of each row"
+    rest, fields = list(processors or ()), dict(temperature=1.0)
+    for kind, name in _WARPERS.items():
+        plain = rest and type(rest[-1]) is kind and getattr(rest[-1], "min_tokens_to_keep", 1) == 1
+        if plain: fields[name] = getattr(rest.pop(), name or "", None)
+    fields.pop(None, None)
+    if rest and type(rest[0]) is RepetitionPenaltyLogitsProcessor and _ignored(rest[0]) in (None, list(pads)):
+        fields["repetition_penalty"] = rest.pop(0).penalty
+    return fields, rest
+
+def _ignored(penalty): return _plain(getattr(penalty, "prompt_ignore_length", None))   # in 5.24: the padding
+
+def _ends_of(criteria, width):
+    "The fields that stand for the criteria of length and end tokens, and the other criteria"
+    lengths = [c.max_length - width for c in criteria or () if type(c) is MaxLengthCriteria]
+    ends = [i for c in criteria or () if type(c) is EosTokenCriteria
+            for i in c.eos_token_id.flatten().tolist()]
+    rest = [c for c in criteria or () if type(c) not in (MaxLengthCriteria, EosTokenCriteria)]
+    return dict(max_new_tokens=min(lengths)) if lengths else {}, dict(eos_token_id=ends or None), rest
+
+# %% ../nbs/09_decoding.ipynb #cell-118
+def _drop_in(decoder, model, input_ids, processors, criteria, config, given, seed=None, stop_strings=(),
+             streamer=None):
+    "What `generate` would return, decoded by a decoder of ours"
+    _check_drop_in(decoder, model, config, given)
+    mask = given.get("attention_mask")
+    pads = _pads(input_ids, mask)
+    fields, processors = _fields_of(processors, [len(p) for p in pads])
+    length, ends, criteria = _ends_of(criteria, input_ids.shape[1])
+    if not config.do_sample: fields["temperature"] = 0.0
+    if seed is None: seed = int(torch.randint(2**32, (1,))) if config.do_sample else 0
+    params = SamplingParams(**fields, **length, **ends, stop_strings=stop_strings, seed=seed)
+    rows = _open(decoder.target, _shared(as_rows(input_ids, None, mask)), params, decoder.tokenizer)
+    _check_streamer(streamer, rows)
+    padded = _Padded(pads, processors, criteria)
+    task = _Task(rows, padded.stop if criteria else None, processor=padded.process if processors else None,
+                 streamer=streamer)
+    for _ in _run(decoder, task): pass
+    return _as_returned(input_ids, [r.ids for r in rows], config)
+
+def _check_drop_in(decoder, model, config, given):
+    if model is not decoder.target:
+        raise ValueError("custom_generate: this decoder's target is another model")
+    if "inputs_embeds" in given: raise ValueError("custom_generate: takes input_ids, no inputs_embeds")
+    for name, value in unheeded(config).items():
+        if name in _UNABLE:
+            raise ValueError(f"custom_generate: {name}={value!r} is set, which this decoder cannot do")
+
+def _shared(prompts):
+    "The same rows; neighbours that are equal are one list, so that it is read once"
+    for i in range(1, len(prompts)):
+        if prompts[i] == prompts[i - 1]: prompts[i] = prompts[i - 1]
+    return prompts
+
+# %% ../nbs/09_decoding.ipynb #cell-119
+class _Padded:
+    "Processors and criteria that expect each row's text with its padding before it"
+    def __init__(self, pads, processors, criteria):
+        self.pads, self.criteria = pads, criteria
+        self.of_row = [_chained([_for_row(p, len(ids)) for p in processors]) for ids in pads]
+
+    def process(self, row, ids, scores):
+        ids = torch.cat([self.pads[row.index][None].to(ids.device), ids], 1)
+        return self.of_row[row.index](row, ids, scores)
+
+    def stop(self, row, new):
+        pads = self.pads[row.index]
+        ids = torch.tensor([pads.tolist() + row.prompt + new], device=pads.device)
+        return any([bool(torch.as_tensor(c(ids, None)).all()) for c in self.criteria])
+
+def _for_row(processor, pads):
+    "A processor; a penalty that was made for all rows at once as one for a row"
+    if type(processor) is not RepetitionPenaltyLogitsProcessor or not isinstance(_ignored(processor), list):
+        return processor
+    return RepetitionPenaltyLogitsProcessor(processor.penalty, prompt_ignore_length=pads)
+
+def _pads(input_ids, mask):
+    "The padding before each row"
+    if mask is None: return [ids[:0] for ids in input_ids]
+    return [ids[m == 0] for ids, m in zip(input_ids, mask.to(input_ids.device))]
+
+def _as_returned(input_ids, new, config):
+    "Prompts and new ids in one padded tensor, as `generate` returns them"
+    pad = config.pad_token_id
+    if pad is None: pad = getattr(config, "_pad_token_tensor", None)
+    tail = torch.full((len(new), max(map(len, new))), 0 if pad is None else int(pad))
+    for line, ids in zip(tail, new): line[:len(ids)] = torch.tensor(ids)
+    ids = torch.cat([input_ids, tail.to(input_ids)], 1)
+    return GenerateDecoderOnlyOutput(sequences=ids) if config.return_dict_in_generate else ids
+
+# %% ../nbs/09_decoding.ipynb #cell-120
+class _DropIn:
+    def custom_generate(self, model, input_ids, logits_processor=None, stopping_criteria=None,
+                        generation_config=None, **given):
+        "For `model.generate(..., custom_generate=decoder.custom_generate)`; torch's generator gives the seed"
+        return _drop_in(self, model, input_ids, logits_processor, stopping_criteria, generation_config, given)
+
+    def custom_generate_with(self,
+                             *,
+                             streamer=None,                       # of transformers, for one row
+                             stop_strings: str | Sequence = (),   # where a row's text has one, it ends
+                             seed: int | Sequence | None = None,  # None: torch's generator gives one
+                            ) -> Callable:
+        "A `custom_generate` that has what transformers does not pass on"
+        def custom_generate(model, input_ids, logits_processor=None, stopping_criteria=None,
+                            generation_config=None, **given):
+            return _drop_in(self, model, input_ids, logits_processor, stopping_criteria, generation_config,
+                            given, seed, stop_strings, streamer)
+        return custom_generate
+
+# %% ../nbs/09_decoding.ipynb #cell-123
+def _task_of(decoder, prompts, params, *, messages=None, attention_mask=None, logits_processor=None,
+             stop=None, streamer=None, uniforms=None, continue_from=None, **fields):
+    "Everything checked, and a book opened for every row"
+    _check_function("stop", stop, "a row's new ids")
+    _check_function("uniforms", uniforms, "key, position and purpose")
+    texts = _texts(decoder, prompts, messages, attention_mask, continue_from)
+    rows = _open(decoder.target, texts, SamplingParams.of(params, fields), decoder.tokenizer)
+    _check_streamer(streamer, rows)
+    return _Task(rows, stop and (lambda row, ids: stop(ids)), uniforms or counter_uniforms,
+                 _chained(logits_processor), streamer, _past_of(continue_from, decoder.target))
+
+def _run(decoder, task):
+    rounds = _rounds(decoder, task)
+    return rounds if task.streamer is None else _told(task.streamer, rounds, task.rows[0])
+
+# %% ../nbs/09_decoding.ipynb #cell-124
+class _Decoder(_DropIn):
     def generate(self,
-                 prompts,                               # anything `as_rows` takes
-                 params: SamplingParams | None = None,  # how to sample; or give its fields by name
+                 prompts=None,           # anything `as_rows` takes
+                 params: SamplingParams | GenerationConfig | None = None, # how to sample; or fields by name
                  *,
-                 attention_mask=None,                   # [R, T], 0 where a token is padding
+                 messages=None,          # in place of prompts: a conversation, or several
+                 attention_mask=None,    # [R, T], 0 where a token is padding
+                 logits_processor: Callable | list | None = None, # (ids [1, T], scores [1, V]) -> scores
                  stop: Callable[[list[int]], bool] | None = None, # of a row's new ids: has it ended?
-                 uniforms: Callable = counter_uniforms, # chance: (key, position, purpose) -> [0, 1)
-                 **fields,                              # temperature, top_k, max_new_tokens, seed, ...
+                 streamer=None,          # of transformers, for one row
+                 uniforms: Callable | None = None, # chance: (key, position, purpose) -> [0, 1)
+                 continue_from: Generation | None = None, # whose texts go on, with these prompts behind them
+                 **fields,               # temperature, top_k, max_new_tokens, stop_strings, seed, ...
                 ) -> Generation:
         "Decode every prompt to its end"
-        rows = self._rows(prompts, params, attention_mask, fields)
-        for _ in _rounds(self, rows, stop, uniforms): pass
-        return _closed(rows, self.tokenizer)
+        task = _task_of(self, prompts, params, messages=messages, attention_mask=attention_mask, stop=stop,
+                        streamer=streamer, logits_processor=logits_processor, uniforms=uniforms,
+                        continue_from=continue_from, **fields)
+        task.keep = _Past(self.target)
+        for _ in _run(self, task): pass
+        return _closed(task.rows, self.tokenizer, task.keep)
 
-    def stream(self, prompts, params: SamplingParams | None = None, *, attention_mask=None,
-               stop: Callable[[list[int]], bool] | None = None, uniforms: Callable = counter_uniforms,
-               **fields) -> Iterator[Event]:
+    def stream(self, prompts=None, params=None, **given) -> Iterator[Event]:
         "The same run, told as it happens: an event for each row of each round; arguments as for `generate`"
-        return _events(self, self._rows(prompts, params, attention_mask, fields), stop, uniforms)
+        task = _task_of(self, prompts, params, **given)
+        return _events(_run(self, task), task.rows)
 
-    def _rows(self, prompts, params, attention_mask, fields):
-        rows = as_rows(prompts, self.tokenizer, attention_mask)
-        return _open(self.target, rows, SamplingParams.of(params, fields))
-
-# %% ../nbs/09_decoding.ipynb #cell-077
+# %% ../nbs/09_decoding.ipynb #cell-125
 class SpeculativeDecoder(_Decoder):
     "Decodes with a target and a drafter; the law of the output is the target's alone"
     def __init__(self,
@@ -416,15 +878,15 @@ class SpeculativeDecoder(_Decoder):
                  drafter,         # the Intern: another one, or any Drafter
                  *,
                  tokenizer=None,  # for text in and text out
-                 gamma: int = 4,  # how many tokens to draft in a round
+                 gamma: object = 4,  # how many tokens to draft in a round, or a controller (AdaptiveGamma)
                 ):
         check_model(target, "target")
-        if not _whole(gamma) or gamma < 0:
-            raise ValueError(f"gamma: got {gamma!r}; it takes a whole number, 0 or more")
-        self.target, self.tokenizer, self.gamma = target, tokenizer, int(gamma)
+        _controller(gamma)
+        self.target, self.tokenizer = target, _check_tokenizer(tokenizer)
+        self.gamma = int(gamma) if _whole(gamma) else gamma
         self.drafter = drafter if isinstance(drafter, Drafter) else ModelDrafter(drafter)
 
-# %% ../nbs/09_decoding.ipynb #cell-079
+# %% ../nbs/09_decoding.ipynb #cell-127
 class AutoregressiveDecoder(_Decoder):
     "Plain decoding, one token a round, with the same arguments: the oracle and the baseline"
     def __init__(self,
@@ -433,4 +895,4 @@ class AutoregressiveDecoder(_Decoder):
                  tokenizer=None,  # for text in and text out
                 ):
         check_model(target, "target")
-        self.target, self.drafter, self.tokenizer, self.gamma = target, None, tokenizer, 0
+        self.target, self.drafter, self.gamma, self.tokenizer = target, None, 0, _check_tokenizer(tokenizer)

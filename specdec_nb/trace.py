@@ -10,7 +10,7 @@ import html
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
@@ -81,6 +81,13 @@ def _replay_row(rounds: list[list[Record]]) -> list[int]:
     return ids
 
 # %% ../nbs/08_trace.ipynb #cell-025
+def _check_end(row: int, ids: list[int], ends: Callable[[int, list[int]], bool]) -> None:
+    "Refuse a row that went on behind its end, or has none"
+    first = next((k for k in range(1, len(ids) + 1) if ends(row, ids[:k])), None)
+    if first is None: raise ValueError(f"row {row}: stops after {len(ids)} tokens, where nothing ended it")
+    if first < len(ids): raise ValueError(f"row {row}: has {len(ids)} tokens, but ended after {first}")
+
+# %% ../nbs/08_trace.ipynb #cell-027
 class _Records:
     "Records that can be counted, indexed and taken round by round"
     def __init__(self, records: Iterable[Record]): self.records = [Record(*r) for r in records]
@@ -101,7 +108,7 @@ class _Records:
         for r in self: groups.setdefault((r.row, r.round), []).append(r)
         return [groups[key] for key in sorted(groups)]
 
-# %% ../nbs/08_trace.ipynb #cell-027
+# %% ../nbs/08_trace.ipynb #cell-029
 class Trace(_Records):
     "The records of a run; within a round they come in order: the drafts, then the correction or bonus"
     def __init__(self,
@@ -113,11 +120,16 @@ class Trace(_Records):
 
     def row(self, r: int) -> "Trace": return Trace((x for x in self if x.row == r), [r])
 
-    def replay(self) -> list[list[int]]:
+    def replay(self,
+               ends: Callable[[int, list[int]], bool] | None = None, # (row, its new ids) -> is this its end?
+              ) -> list[list[int]]:
         "Each row's new ids, every draft decided again from p, q and u; a record that contradicts them is refused"
         rounds = {row: [] for row in self.rows}
         for records in self.rounds(): rounds[records[0].row].append(records)
-        return [_replay_row(of_row) for of_row in rounds.values()]
+        replayed = {row: _replay_row(of_row) for row, of_row in rounds.items()}
+        for row, ids in replayed.items():
+            if ends is not None: _check_end(row, ids, ends)
+        return list(replayed.values())
 
     def to_json(self) -> str: return json.dumps({"rows": self.rows, "fields": Record._fields, "records": self.records})
 
@@ -128,7 +140,7 @@ class Trace(_Records):
         if tuple(stored["fields"]) != Record._fields: raise ValueError(f"fields must be {Record._fields}")
         return cls(stored["records"], stored["rows"])
 
-# %% ../nbs/08_trace.ipynb #cell-036
+# %% ../nbs/08_trace.ipynb #cell-038
 @dataclass
 class _Counts:
     rounds: int = 0
@@ -148,7 +160,7 @@ def _balance(s: _Counts) -> None:
     for name, (left, right) in books.items():
         if left != right: raise ValueError(f"the books do not balance: {name}, but {left} is not {right}")
 
-# %% ../nbs/08_trace.ipynb #cell-037
+# %% ../nbs/08_trace.ipynb #cell-039
 @dataclass
 class Stats(_Counts):
     "The counts of a run, of one row or of all"
@@ -174,7 +186,7 @@ class Stats(_Counts):
         for s in (self, *self.rows): _balance(s)
         return self
 
-# %% ../nbs/08_trace.ipynb #cell-055
+# %% ../nbs/08_trace.ipynb #cell-057
 _COLOURS = {"accepted": "#4c9f70", "rejected": "#c8553d", "discarded": "#9a9a9a", "correction": "#c8553d", "bonus": "#8e6bbf"}
 _ANSI = {"accepted": "32", "rejected": "9;31", "discarded": "9;90", "correction": "1;31", "bonus": "1;35"}
 _MARKS = {"accepted": "{}", "rejected": "[-{}-]", "discarded": "(-{}-)", "correction": "{{+{}+}}", "bonus": "{{*{}*}}"}
@@ -189,7 +201,7 @@ def paint(text: str, # of one or more tokens
     "The text in its kind's terminal colour"
     return f"\x1b[{_ANSI[kind]}m{text}\x1b[0m"
 
-# %% ../nbs/08_trace.ipynb #cell-057
+# %% ../nbs/08_trace.ipynb #cell-059
 _STYLE = """<style>
 .sdnb-trace { margin: .5em 0; line-height: 1.9; }
 .sdnb-trace > div { display: flex; gap: .8em; }
@@ -211,7 +223,7 @@ def _note(r: Record) -> str:
     q = "" if r.q is None else f", q {r.q:.3g}"
     return f"{r.kind}, position {r.position}, p {r.p:.3g}{q}, u {r.u:.3g}"
 
-# %% ../nbs/08_trace.ipynb #cell-060
+# %% ../nbs/08_trace.ipynb #cell-062
 class TraceView:
     "One row of a trace, a line per round: HTML in a notebook, plain text by `str`, terminal colours by `ansi()`"
     def __init__(self,
@@ -243,7 +255,7 @@ class TraceView:
         "The plain form, in colour"
         return self._text(lambda kind, text: paint(_MARKS[kind].format(text), kind))
 
-# %% ../nbs/08_trace.ipynb #cell-061
+# %% ../nbs/08_trace.ipynb #cell-063
 def show_trace(trace: Trace,             # of a run
                tokenizer: object = None, # anything with decode(ids) -> str; None shows the ids
                row: int = 0,             # which row of the batch
