@@ -78,6 +78,10 @@ def _part(text: str) -> float:
     if not 0 < (value := _number(text)) <= 1: raise argparse.ArgumentTypeError(f"must be a number above 0, at most 1; got {text!r}")
     return value
 
+def _level(text: str) -> float:
+    if not 0 < (value := _number(text)) < 1: raise argparse.ArgumentTypeError(f"must be a number between 0 and 1; got {text!r}")
+    return value
+
 def _prompt(text: str) -> str:
     if not text or any("\ud800" <= c <= "\udfff" for c in text):
         raise argparse.ArgumentTypeError(f"must be text of at least one character; got {text!r}")
@@ -94,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
                      allow_abbrev=False)
     verbs = parser.add_subparsers(dest="verb", metavar="verb", required=True)
     _add_demo(verbs.add_parser("demo", allow_abbrev=False, help="continue a prompt, measure, and test the law (under a minute)"))
-    _add_check(verbs.add_parser("check", allow_abbrev=False, help="test whether a pair of models writes by the target's law (a minute or two)"))
+    _add_check(verbs.add_parser("check", allow_abbrev=False, epilog=_CODES, help="test whether a pair of models writes by the target's law (a minute or two)"))
     _add_train(verbs.add_parser("train", allow_abbrev=False, help="train the pair again from its corpus (over an hour)"))
     return parser
 
@@ -109,6 +113,8 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print the figures as one JSON object, and nothing else")
     parser.set_defaults(run=_demo)
 
+_CODES = "Exit code: 1 if the pair is convicted, 2 if it could not be tested, else 0 (consistent, or too few samples to say)."
+
 def _add_check(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--target", help="folder or hub name of a causal language model (default: the pair that ships with specdec_nb)")
@@ -116,7 +122,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     add("--dtype", choices=("float32", "float64", "bfloat16", "float16"), default="float32", help="of both models (default: float32)")
     add("--device", help="where both models run, such as cpu or cuda:0 (default: a GPU if there is one)")
     add("--prompt", type=_prompt, default="Fellow citizens of the", help="text that is continued (default: Fellow citizens of the)")
-    add("--gamma", type=_whole(0, 1000), default=4, help="how many tokens to draft in a round (default: 4)")
+    add("--gamma", type=_whole(0, 1000), help="how many tokens to draft in a round (default: 4)")
     add("--temperature", type=_temperature, default=1.0, help="of the sampling (default: 1)")
     add("--top-k", type=_whole(1, 10**6), help="keep the k likeliest tokens (default: all)")
     add("--top-p", type=_part, help="keep the fewest tokens with this mass (default: all)")
@@ -124,7 +130,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     add("--length", type=_whole(1, 8), default=3, help="how many first tokens are tested together (default: 3)")
     add("--samples", type=_whole(100, 10**7), default=20_000, help="of the first tokens; a tenth as many go on for 32 (default: 20000)")
     add("--seed", type=_whole(0, 2**32 - 1), default=0, help="of the random numbers (default: 0)")
-    add("--level", type=_part, default=1e-4, help="a p-value below this convicts (default: 0.0001)")
+    add("--level", type=_level, default=1e-4, help="a p-value below this convicts (default: 0.0001)")
     add("--json", action="store_true", help="print the report as one JSON object, and nothing else")
     parser.set_defaults(run=_check)
 
@@ -222,33 +228,42 @@ def _train(args: argparse.Namespace) -> None:
     _module("models").train_pair(args.out, corpus, professor_steps=args.steps_professor, intern_steps=args.steps_intern, seed=args.seed)
 
 # %% ../nbs/15_cli.ipynb #cell-032
-def _load(name: str, option: str, args: argparse.Namespace) -> object:
-    "A causal language model, from a folder or the hub"
+def _load(kind: str, name: str, option: str, **how) -> object:
+    "A causal language model or a tokenizer, from a folder or the hub"
+    try: return getattr(import_module("transformers"), kind).from_pretrained(name, **how)
+    except Exception as error: raise _Refused(f"argument {option}: cannot load {name!r}: {_first_line(error)}") from error
+
+def _first_line(error: Exception) -> str: return next(iter(str(error).splitlines()), type(error).__name__)
+
+def _placed(model: object, args: argparse.Namespace) -> object:
+    "The model where it is to run; by default on a GPU if there is one"
     device = args.device or ("cuda" if import_module("torch").cuda.is_available() else "cpu")
-    try: return import_module("transformers").AutoModelForCausalLM.from_pretrained(name, dtype=args.dtype).to(device).eval()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise _Refused(f"argument {option}: cannot load {name!r} onto {device}: {str(error).splitlines()[0]}") from error
+    try: return model.to(device).eval()
+    except Exception as error: raise _Refused(f"argument --device: {device!r} does not work here: {_first_line(error)}") from error
 
 def _decoder(args: argparse.Namespace) -> object:
     "The decoder on trial"
     for quiet in ("set_verbosity_error", "disable_progress_bar"): getattr(import_module("transformers.utils.logging"), quiet)()
-    decoding = _module("decoding")
-    if args.target is None:
-        if args.drafter is not None: raise _Refused("argument --drafter: needs a --target")
-        target, drafter, tokenizer = _module("models").load_pair(getattr(import_module("torch"), args.dtype))
-        if args.device: target, drafter = target.to(args.device), drafter.to(args.device)
-        return decoding.SpeculativeDecoder(target, drafter, tokenizer=tokenizer, gamma=args.gamma)
-    target, tokenizer = _load(args.target, "--target", args), import_module("transformers").AutoTokenizer.from_pretrained(args.target)
-    if args.drafter is None: return decoding.AutoregressiveDecoder(target, tokenizer=tokenizer)
-    return decoding.SpeculativeDecoder(target, _load(args.drafter, "--drafter", args), tokenizer=tokenizer, gamma=args.gamma)
+    decoding, gamma = _module("decoding"), 4 if args.gamma is None else args.gamma
+    if args.drafter is not None and args.target is None: raise _Refused("argument --drafter: needs a --target")
+    if args.gamma is not None and args.target is not None and args.drafter is None: raise _Refused("argument --gamma: needs a --drafter")
+    if args.target is None: target, drafter, tokenizer = _module("models").load_pair(getattr(import_module("torch"), args.dtype))
+    else:
+        target = _load("AutoModelForCausalLM", args.target, "--target", dtype=args.dtype)
+        drafter = args.drafter and _load("AutoModelForCausalLM", args.drafter, "--drafter", dtype=args.dtype)
+        tokenizer = _load("AutoTokenizer", args.target, "--target")
+    target = _placed(target, args)
+    if not drafter: return decoding.AutoregressiveDecoder(target, tokenizer=tokenizer)
+    return decoding.SpeculativeDecoder(target, _placed(drafter, args), tokenizer=tokenizer, gamma=gamma)
 
 # %% ../nbs/15_cli.ipynb #cell-033
 def _check(args: argparse.Namespace) -> int: # 1 if the pair is convicted
     "Put a pair on trial"
     if sys.stderr.isatty(): print("sampling ...", file=sys.stderr)
     params = _module("sampling").SamplingParams(temperature=args.temperature, top_k=args.top_k, top_p=args.top_p, min_p=args.min_p)
-    try: report = _module("proof").check_exact(_decoder(args), args.prompt, args.length, args.samples, args.seed, params=params, level=args.level)
-    except (ValueError, TypeError) as error: raise _Refused(str(error)) from error
+    decoder = _decoder(args)
+    try: report = _module("proof").check_exact(decoder, args.prompt, args.length, args.samples, args.seed, params=params, level=args.level)
+    except Exception as error: raise _Refused(_first_line(error)) from error      # 1 is for convictions alone
     fields = {name: getattr(report, name) for name in "p_value tv tv_low tv_high df n power verdict level".split()}
     tests = {name: {"p_value": t.p_value, "n": t.n, "df": t.df} for name, t in report.tests.items()}
     print(json.dumps(fields | {"seed": args.seed, "prompt": args.prompt, "tests": tests}) if args.json else report)

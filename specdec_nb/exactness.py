@@ -138,8 +138,8 @@ def enumerate_law(target: object,         # any object with probs(prefix) -> [V]
                   prefix: Sequence[int],  # the ids to go on from
                   length: int,            # how many tokens
                   gamma: int,             # drafts in each round
-                  step: Callable = speculative_step, # the code on trial, called as `speculative_step` is
-                  at: float = 0.5,        # where in its stretch each number lies, between 0 and 1
+                  step: Callable = speculative_step, # the code on trial, called as speculative_step is
+                  at: float = 0.5,        # where in its stretch each number lies; the ends show moved edges
                  ) -> np.ndarray:         # probability of each continuation, [V] * length axes
     "The law of the first `length` tokens that rounds of `step` emit: every branch is run, none is sampled"
     V = len(target.probs(_ids(prefix)))
@@ -205,7 +205,7 @@ def _counts(samples: np.ndarray, law: np.ndarray) -> np.ndarray:
 
 # %% ../nbs/01_exactness.ipynb #cell-075
 def chisquare_law(samples: Sequence,    # n samples of k ids each, [n, k] (or [n] when law has one axis)
-                  law: np.ndarray,      # probability of each outcome, k axes; see `joint_law`
+                  law: np.ndarray,      # probability of each outcome, k axes; see joint_law
                   least: float = 5.0,   # cells expecting fewer are pooled
                  ) -> LawTest:
     "Do the samples follow the law? Chi-square on the joint counts; an impossible sample convicts outright"
@@ -226,7 +226,7 @@ def chisquare_power(law: np.ndarray,       # the law tested against
                     other: np.ndarray,     # the law the samples really follow, of the same shape
                     n: int,                # how many samples
                     level: float = 1e-4,   # a p-value below this convicts
-                    least: float = 5.0,    # as in `chisquare_law`
+                    least: float = 5.0,    # as in chisquare_law
                    ) -> float:             # a probability
     "The chance that `chisquare_law` convicts `n` samples of another law"
     law, other = (_law(name, np.ravel(x)).reshape(np.shape(x)) for name, x in (("law", law), ("other", other)))
@@ -238,19 +238,19 @@ def chisquare_power(law: np.ndarray,       # the law tested against
     missed = stats.ncx2.cdf(stats.chi2.isf(level, df), df, ((pooled - expected) ** 2 / expected).sum())
     return float(1 - missed * (1 - impossible) ** n)
 
-# %% ../nbs/01_exactness.ipynb #cell-093
-def worst_power(d: float,            # total variation of the two laws, from 0 to 1
+# %% ../nbs/01_exactness.ipynb #cell-095
+def worst_power(d: float,            # total variation over the cells left after pooling, from 0 to 1
                 df: int,             # degrees of freedom of the test
                 n: int,              # how many samples
                 level: float = 1e-4, # a p-value below this convicts
                ) -> float:           # a probability
-    "The chance that chi-square convicts the error hardest to see among all of total variation `d`"
+    "The chance that chi-square convicts the error hardest to see among all of distance `d`"
     if not (0 <= d <= 1 and df >= 1 and n >= 1 and 0 < level < 1):
         raise ValueError("d must be from 0 to 1, df and n 1 or more, level between 0 and 1; "
                          f"got {d}, {df}, {n}, {level}")
     return float(stats.ncx2.sf(stats.chi2.isf(level, df), df, 4 * d * d * n))
 
-# %% ../nbs/01_exactness.ipynb #cell-103
+# %% ../nbs/01_exactness.ipynb #cell-107
 _MOST = 200_000  # branches, before a run is refused
 
 class _Window:
@@ -273,7 +273,7 @@ class _Window:
         value = getattr(self._model, name)
         return _Window(value, self._note) if hasattr(value, "probs") else value
 
-# %% ../nbs/01_exactness.ipynb #cell-104
+# %% ../nbs/01_exactness.ipynb #cell-108
 def _row_marks(p: list, q: list | None, x: int | None, purpose: int, generous: bool) -> list:
     "Marks by one row of p, for a draft `x`; with no q the draft was one-hot; `generous`: marks of mistakes too"
     if q is None: q = p if x is None else [float(y == x) for y in range(len(p))]
@@ -286,7 +286,7 @@ def _row_marks(p: list, q: list | None, x: int | None, purpose: int, generous: b
     ends = [mark for w in weights if sum(w) > 1e-12 for mark in _line(w)]
     return ends + generous * list(accumulate(missing))
 
-# %% ../nbs/01_exactness.ipynb #cell-105
+# %% ../nbs/01_exactness.ipynb #cell-109
 class _Shown(_Fork):
     "A fork with the marks of the rows that a run was shown; `draws`: what drafts are drawn from, if not from q"
     def __init__(self, path, at, target, drafter, draws=None, generous=False):
@@ -312,8 +312,8 @@ class _Shown(_Fork):
         return [mark for k in places for row in (k, k + 1)[:1 + self.generous] if row in self.p for mark in
                 _row_marks(self.p[row], self.q.get(k), self.token.get(k), purpose, self.generous)]
 
-# %% ../nbs/01_exactness.ipynb #cell-107
-def enumerate_run(generate: Callable,     # the code on trial, called as `speculative_generate` is
+# %% ../nbs/01_exactness.ipynb #cell-111
+def enumerate_run(generate: Callable,     # the code on trial, called as speculative_generate is
                   target: object,         # any object with probs(prefix) -> [V]
                   drafter: object,        # the same, over the same vocabulary
                   prefix: Sequence[int],  # the ids to go on from
@@ -328,10 +328,12 @@ def enumerate_run(generate: Callable,     # the code on trial, called as `specul
     run = lambda fork: generate(fork.target, fork.drafter, prefix, length, gamma, fork)
     for count, (weight, new) in enumerate(_branches(run, lambda *path: _Shown(*path, target, drafter), at)):
         if count == _MOST: raise ValueError(f"gamma and length must be smaller: over {_MOST} branches")
+        if len(new) != length or not all(0 <= x < V for x in new):
+            raise ValueError(f"generate must return {length} ids under {V}; got {new}")
         law[tuple(new)] += weight
     return law
 
-# %% ../nbs/01_exactness.ipynb #cell-110
+# %% ../nbs/01_exactness.ipynb #cell-114
 def _rounds(step: Callable) -> Callable:
     "A loop over rounds, each with the full draft, called as `speculative_generate` is"
     def generate(target, drafter, prefix, length, gamma, uniforms):
@@ -351,9 +353,9 @@ def _remembering(target, drafter, prefix, length, gamma, uniforms) -> list[int]:
     memory = _Memory([*prefix, *first], len(target.probs(prefix)))
     return _rounds(speculative_step)(target, memory, prefix, length, gamma, uniforms)
 
-# %% ../nbs/01_exactness.ipynb #cell-114
-def edited_step(*edits: tuple[str, str], # (old, new): source pieces of `speculative_step`, `draw` or `residual`
-               ) -> Callable:            # called as `speculative_step` is
+# %% ../nbs/01_exactness.ipynb #cell-118
+def edited_step(*edits: tuple[str, str], # (old, new): source pieces of speculative_step, draw or residual
+               ) -> Callable:            # called as speculative_step is
     "`speculative_step` with pieces of its source replaced; each old piece must occur exactly once"
     source = "\n".join(inspect.getsource(part) for part in
                        (reference.draw, reference.residual, reference.speculative_step))
@@ -366,13 +368,13 @@ def edited_step(*edits: tuple[str, str], # (old, new): source pieces of `specula
     exec(source, names)
     return names["speculative_step"]
 
-# %% ../nbs/01_exactness.ipynb #cell-117
+# %% ../nbs/01_exactness.ipynb #cell-121
 def _bfloat16(x: np.ndarray) -> np.ndarray:
     "Rounded to bfloat16, ties to even, on the bits"
     bits = np.asarray(x, np.float32).view(np.uint32)
     return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32).astype(float)
 
-# %% ../nbs/01_exactness.ipynb #cell-118
+# %% ../nbs/01_exactness.ipynb #cell-122
 class _TwoBack:
     "A toy model with logits for the last word and for the one before it, read at a temperature"
     def __init__(self, last, before, temperature):
@@ -393,7 +395,7 @@ class _TwoBack:
     @cached_property
     def plain(self): return _TwoBack(*self._parts, 1.0)
 
-# %% ../nbs/01_exactness.ipynb #cell-119
+# %% ../nbs/01_exactness.ipynb #cell-123
 def gallery_pair() -> tuple[object, object]: # the Professor and the Intern
     "The pair that every variant is tried on: three words, memory of two, temperature 0.7"
     last = [[0.29, -0.52, 0.29], [0.46, 0.24, 0.01], [-0.91, -0.67, -0.08]]
@@ -402,7 +404,7 @@ def gallery_pair() -> tuple[object, object]: # the Professor and the Intern
     their_before = [[-0.01, 0.39, -1.09], [0.27, -0.65, 0.58], [-0.27, 0.10, -0.42]]
     return _TwoBack(last, before, 0.7), _TwoBack(their_last, their_before, 0.7)
 
-# %% ../nbs/01_exactness.ipynb #cell-122
+# %% ../nbs/01_exactness.ipynb #cell-126
 _RATIO, _RESIDUAL = "* q[i][x] < p[i][x]", "residual(p[i], q[i])"
 _DRAW, _JUDGE = "draw(q[i], uniforms(n + i, DRAFT))", "uniforms(n + i, ACCEPT)"
 _HARMFUL = {  # name -> edits
@@ -423,7 +425,7 @@ _HARMFUL = {  # name -> edits
         f"x = {_DRAW}\n        if q[i][x] < 0.3: gamma = i; break\n        tokens.append(x)")],
 }
 
-# %% ../nbs/01_exactness.ipynb #cell-124
+# %% ../nbs/01_exactness.ipynb #cell-127
 _HARMLESS = {
     "no bonus token": [("Step(tokens + [bonus],", "Step(tokens or [bonus],")],
     "another temperature on the drafter only": [("drafter, prefix + tokens", "drafter.plain, prefix + tokens")],
@@ -433,7 +435,6 @@ _HARMLESS = {
         'row = _probs("drafter", drafter, prefix + tokens)\n        q.append(np.eye(len(row))[row.argmax()])')],
 }
 _THREADS = {  # name -> a public thread about it
-    "only the rejected token removed": "SafeAILab/EAGLE/issues/329",
     "q not renormalised after top-k": "huggingface/transformers/issues/47932",
     "drafter greedy, q its softmax": "huggingface/transformers/issues/32867",
     "temperature not applied in verification": "vllm-project/vllm/issues/9834",
@@ -449,7 +450,7 @@ _DRAWS = {  # name -> what a draft is drawn from, where that is not q
     "draft from bfloat16, ratio from float32": lambda drafter, ids: drafter.half(ids),
 }
 
-# %% ../nbs/01_exactness.ipynb #cell-126
+# %% ../nbs/01_exactness.ipynb #cell-131
 def _reading(step: Callable) -> Callable:
     "Rounds in which nothing is drafted after token 2 was among the discarded drafts"
     def generate(target, drafter, prefix, length, gamma, uniforms):
@@ -470,7 +471,7 @@ def _one_behind(step: Callable) -> Callable:
         return ids[len(prefix):end]
     return generate
 
-# %% ../nbs/01_exactness.ipynb #cell-127
+# %% ../nbs/01_exactness.ipynb #cell-132
 def _across_rounds() -> list[tuple]:
     "Name, harmful, edits and generate of the variants that no single round shows"
     seeded = [(_JUDGE, "uniforms(0, ACCEPT)")]
@@ -484,9 +485,9 @@ def _across_rounds() -> list[tuple]:
             ("memory of a text with the same numbers", True, memory, _remembering),
             ("Intern's cache one behind", False, behind, _one_behind(edited_step(*behind)))]
 
-# %% ../nbs/01_exactness.ipynb #cell-129
+# %% ../nbs/01_exactness.ipynb #cell-134
 class Variant(NamedTuple):
-    "A change to the kept code: one that breaks the law, or one that only loses acceptance"
+    "A change to the kept code: one that breaks the law, or one that costs speed at most"
     name: str
     harmful: bool
     edits: tuple  # (old, new) pieces of source
@@ -507,7 +508,7 @@ class Variant(NamedTuple):
             return _branches(run, lambda *path: _Shown(*path, target, drafter, self.draws, True), at)
         return _spread(rounds, V, length)
 
-# %% ../nbs/01_exactness.ipynb #cell-130
+# %% ../nbs/01_exactness.ipynb #cell-135
 def variants() -> list[Variant]: # the harmful ones first
     "The gallery: each mistake as something to run"
     within = [(name, harmful, edits, None) for harmful, group in ((True, _HARMFUL), (False, _HARMLESS))

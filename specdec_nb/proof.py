@@ -9,49 +9,66 @@ __all__ = ['LawTree', 'law_tree', 'place_in_law', 'ExactnessReport', 'check_exac
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from numbers import Integral
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from .reference import _law
 from .exactness import LawTest, chisquare_law, worst_power
 from .sampling import ACCEPT, DRAFT, RESAMPLE, SamplingParams
 from .sampling import edit_logits, probabilities, row_keys, row_params, uniforms
-from .cache import context_length, vocabulary
+from .cache import check_model, context_length, vocabulary
+from .drafters import fit_vocabulary
 from .decoding import Generation, _eos, _evaluating, as_rows
 
-# %% ../nbs/10_proof.ipynb #cell-015
+# %% ../nbs/10_proof.ipynb #cell-018
 def _laws_after(target, texts, start, settings, prompt):
-    "The laws after the first `start`, ..., all T tokens of texts, float64, [N, T-start+1, V]; prompt: how many are its own"
+    "The laws after the first `start`, ..., all T tokens of texts, [N, T-start+1, V]; prompt: its length"
     if hasattr(target, "probs"):
-        return torch.tensor(np.array([[target.probs(t[:k]) for k in range(start, len(t) + 1)] for t in texts]))
-    params = row_params([settings] * len(texts), target.device, [prompt] * len(texts))
-    ids = torch.tensor(texts, device=target.device)
-    with _evaluating(list(target.modules())):
-        logits = target(input_ids=ids, use_cache=False).logits[:, start - 1:]                 # [N, T-start+1, V]
-        lengths = torch.full((len(ids),), start, device=ids.device)
-        return probabilities(edit_logits(logits, params, ids[:, :start], lengths, ids[:, start:]), params).cpu()
+        laws = [[_law("target.probs(prefix)", target.probs(t[:k])) for k in range(start, len(t) + 1)] for t in texts]
+        return torch.tensor(np.array(laws))
+    logits, params = _edited_logits(target, texts, start, settings, prompt)
+    laws = probabilities(logits, params).cpu()
+    if laws.isnan().any(): raise ValueError(f"target: its logits have no finite maximum after {texts[0][:start]}")
+    return laws
+
+# %% ../nbs/10_proof.ipynb #cell-019
+def _edited_logits(model, texts, start, settings, prompt, vocab=None):
+    "A model's logits after the first `start`, ..., all T tokens, with penalty and minimum; and the sampling parameters"
+    ids, N = torch.tensor(texts, device=model.device), len(texts)
+    params = row_params([settings] * N, ids.device, [prompt] * N)
+    with _evaluating(list(model.modules())):
+        logits = model(input_ids=ids.clamp_max(vocabulary(model) - 1), use_cache=False).logits[:, start - 1:]
+        if vocab is not None: logits = fit_vocabulary(logits, vocab)
+        before, after = ids[:, :start], ids[:, start:]
+        return edit_logits(logits, params, before, torch.full((N,), start, device=ids.device), after), params
 
 def _settled(params, target):
     "Sampling parameters as plain values, the end ids among them"
-    settings = (params or SamplingParams()).per_prompt(1)[0]
-    if hasattr(target, "probs"): return replace(settings, eos_token_id=() if settings.eos_token_id == "model" else settings.eos_token_id)
-    return replace(settings, eos_token_id=_eos(settings.eos_token_id, target))
+    settings = SamplingParams.of(params, {}).per_prompt(1)[0]
+    if not hasattr(target, "probs"): return replace(settings, eos_token_id=_eos(settings.eos_token_id, target))
+    plain = SamplingParams(eos_token_id=settings.eos_token_id).per_prompt(1)[0]
+    if settings != replace(plain, n=settings.n, seed=settings.seed, max_new_tokens=settings.max_new_tokens):
+        raise ValueError("params: a target with probs(prefix) has its law already; only eos_token_id can be given")
+    return replace(settings, eos_token_id=()) if settings.eos_token_id == "model" else settings
 
-# %% ../nbs/10_proof.ipynb #cell-019
+# %% ../nbs/10_proof.ipynb #cell-023
 @dataclass
 class LawTree:
     "Cells for the first tokens of a text, each known by the beginning that its texts share"
     cells: dict[tuple, int]  # from a beginning to the number of its cell
     law: np.ndarray          # the probability of each cell
+    shared: float = 0.0      # the mass of cells that hold more than one text
 
     def cell(self, tokens: Sequence[int]) -> int:
         "The cell of a text: that of its longest known beginning"
-        return next(self.cells[head] for k in range(len(tokens), -1, -1) if (head := tuple(tokens[:k])) in self.cells)
+        heads = (tuple(map(int, tokens[:k])) for k in range(len(tokens), -1, -1))
+        return next(self.cells[head] for head in heads if head in self.cells)
 
     def test(self, samples: Sequence[Sequence[int]]) -> LawTest:
-        "Chi-square of texts against the law; without two cells that expect 5, nothing can surprise but the impossible"
+        "Chi-square of texts against the law; p is 1 where fewer than two cells expect 5 of them"
         cells = np.array([self.cell(tokens) for tokens in samples])
         testable = self.certain or (len(cells) * self.law >= 5).sum() > 1 or (self.law[cells] == 0).any()
         return chisquare_law(cells if testable else 0 * cells, self.law if testable else [1.0])
@@ -59,7 +76,7 @@ class LawTree:
     @property
     def certain(self) -> bool: return (self.law > 0).sum() == 1
 
-# %% ../nbs/10_proof.ipynb #cell-020
+# %% ../nbs/10_proof.ipynb #cell-024
 def law_tree(target: object,        # a causal language model, or any object with probs(prefix) -> [V]
              prompt: Sequence[int], # ids
              length: int = 3,       # how deep the tree may grow
@@ -67,19 +84,49 @@ def law_tree(target: object,        # a causal language model, or any object wit
              params: SamplingParams | None = None, # how they are drawn; None: temperature 1
             ) -> LawTree:
     "The tree of what may follow a prompt, as deep as `n` samples can tell"
+    _check_counts(length=(length, 1), n=(n, 1))
+    _check_prompt_and_target(prompt, target)
     settings, tree, heads = _settled(params, target), LawTree({}, []), {(): 1.0}
     for depth in range(1, length + 1):
         texts = [[*prompt, *head] for head in heads]
-        laws = _laws_after(target, texts, len(texts[0]), settings, len(prompt))[:, 0]         # [heads, V]
+        step = _at_once(target, len(texts[0]))
+        laws = torch.cat([_laws_after(target, texts[i:i + step], len(texts[0]), settings, len(prompt))[:, 0]
+                          for i in range(0, len(texts), step)])                                   # [heads, V]
+        ends = None if depth == length else settings.eos_token_id
         heads = {child: mass for (head, chance), p in zip(heads.items(), laws.numpy())
-                 for child, mass in _grow(tree, head, chance * p, n, None if depth == length else settings.eos_token_id)}
+                 for child, mass in _grow(tree, head, chance * p, n, ends)}
         if not heads: break
     tree.law = np.array(tree.law)
+    ends = {*settings.eos_token_id}
+    whole = np.array([len(head) == length or not ends.isdisjoint(head[-1:]) for head in tree.cells])
+    tree.shared = float(tree.law[~whole].sum())
     return tree
 
-# %% ../nbs/10_proof.ipynb #cell-021
+# %% ../nbs/10_proof.ipynb #cell-025
+def _at_once(target, length):
+    "How many texts of a length go through one forward"
+    return max(1, 2**23 // (length * _vocabulary(target)))
+
+def _vocabulary(target): return len(target.probs([0, 0])) if hasattr(target, "probs") else vocabulary(target)
+
+def _check_counts(**given):
+    "Refuse what is no whole number, or below the least"
+    for name, (value, least) in given.items():
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name}: got {value!r}; it takes a whole number, {least} or more")
+
+def _check_prompt_and_target(prompt, target):
+    if not hasattr(target, "probs"):
+        check_model(target, "target")
+        if len(prompt) >= context_length(target):
+            raise ValueError(f"prompt: has {len(prompt)} tokens; the target's context of {context_length(target)} leaves no room")
+    V = _vocabulary(target)
+    if not len(prompt) or not all(isinstance(x, Integral) and 0 <= x < V for x in prompt):
+        raise ValueError(f"prompt: got {prompt!r}; it takes at least one id, each from 0 to {V - 1}")
+
+# %% ../nbs/10_proof.ipynb #cell-026
 def _grow(tree, head, mass, n, ends):
-    "Cells for the successors of a beginning; yields those that deserve to be opened in turn; ends: None at full depth"
+    "Cells for the successors of a beginning; yields those to be opened in turn; ends: None at full depth"
     often = np.flatnonzero(n * mass >= 5)
     for x in often.tolist():
         if ends is not None and n * mass[x] >= 50 and x not in ends: yield (*head, x), mass[x]
@@ -90,19 +137,22 @@ def _add(tree, head, mass):
     tree.cells[head] = len(tree.cells)
     tree.law.append(float(mass))
 
-# %% ../nbs/10_proof.ipynb #cell-028
+# %% ../nbs/10_proof.ipynb #cell-033
 def place_in_law(p: torch.Tensor, # laws, [..., V]
                  x: torch.Tensor, # the tokens that came, [...]
                  v: torch.Tensor, # a uniform number for each, independent of how it was drawn, [...]
-                ) -> torch.Tensor: # [...], uniform in [0, 1) if every x was drawn from its p; 2 where p(x) is 0
-    "The probability integral transform of tokens, the likeliest first"
+                 rank: torch.Tensor | None = None, # an order of the tokens, [V]; None: the likeliest first
+                ) -> torch.Tensor: # [...], uniform in [0, 1) if each x was drawn from its p; 2 if p(x) is 0
+    "Where tokens lie in their laws, laid end to end: the probability integral transform"
     p_x, ids = p.gather(-1, x[..., None]), torch.arange(p.shape[-1])
-    before = (p > p_x) | (p == p_x) & (ids < x[..., None])
+    before = (p > p_x) | (p == p_x) & (ids < x[..., None]) if rank is None else rank < rank[x][..., None]
     places = (p * before).sum(-1) + v * p_x[..., 0]
     return torch.where(p_x[..., 0] > 0, places.clamp_max(1 - 2**-53), 2.0)
 
-# %% ../nbs/10_proof.ipynb #cell-037
-_ROWS, _TOKENS, _BINS, _GRID, _ERROR = 500, 32, 16, 8, 0.1  # _ERROR: the total variation that `power` speaks of
+# %% ../nbs/10_proof.ipynb #cell-043
+_ROWS, _TOKENS = 500, 32                  # in one batch; how far the longer texts go
+_BINS, _GRID = 16, 8                      # of a place; of a pair, either way
+_ERROR = 0.1                              # the total variation that `power` speaks of
 
 def _draw(decoder, ids, n, length, settings, seed, stop=None):
     "n rows of a decoder, some hundreds at a time: new ids, and the place of each in its round"
@@ -115,8 +165,19 @@ def _draw(decoder, ids, n, length, settings, seed, stop=None):
             out = decoder.generate([list(ids)], how, stop=stop)
             rows, places = rows + out.sequences, places + _places(out.trace, len(batch))
         else:
-            rows += [list(row) for row in decoder([list(ids) for _ in batch], length, batch)]
+            rows += _as_ids(decoder([list(ids) for _ in batch], length, batch), len(batch))
     return rows, places or [[0] * len(row) for row in rows]
+
+def _as_ids(rows, n):
+    "What a function returned, as n lists of ids"
+    if isinstance(rows, (torch.Tensor, np.ndarray)): rows = rows.tolist()
+    if not isinstance(rows, (list, tuple)) or len(rows) != n:
+        what = f"{len(rows)} rows" if hasattr(rows, "__len__") else type(rows).__name__
+        raise ValueError(f"decoder: got {what} for {n} prompts; it must return the new ids of each")
+    rows = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
+    wrong = [i for i, row in enumerate(rows) if not all(isinstance(x, Integral) for x in row)]
+    if wrong: raise ValueError(f"decoder: row {wrong[0]} is {rows[wrong[0]]}; it must be ids, whole numbers")
+    return [[int(x) for x in row] for row in rows]
 
 def _places(trace, rows):
     "How many tokens its round had emitted before each token"
@@ -125,76 +186,78 @@ def _places(trace, rows):
         places[row] += range(sum(r.kind in ("accepted", "correction", "bonus") for r in records))
     return places
 
-# %% ../nbs/10_proof.ipynb #cell-040
+# %% ../nbs/10_proof.ipynb #cell-046
 def _uniform(target, ids, rows, settings, seed):
-    "The place of every token of the rows, [N, T], and whether there was one, [N, T]"
+    "The place of every token, likeliest first and in shuffled order, [N, T] each, and whether there was one"
     T, rng = max(map(len, rows)), np.random.default_rng([seed, len(ids)])
     there = np.arange(T) < np.array([len(row) for row in rows])[:, None]
     texts = [[*ids, *row, *[0] * (T - len(row))] for row in rows]
-    v, u = torch.tensor(rng.random((len(rows), T))), []
-    step = max(1, 2**23 // (len(texts[0]) * _width(target)))                    # rows in one forward
+    v, rank, u = torch.tensor(rng.random((len(rows), T))), None, []
+    step = _at_once(target, len(texts[0]))
     for i in range(0, len(rows), step):
         laws = _laws_after(target, texts[i:i + step], len(ids), settings, len(ids))[:, :-1]
         x = torch.tensor(texts[i:i + step])[:, len(ids):]
-        u.append(place_in_law(laws, x, v[i:i + step]).numpy())
-    return np.where(there, np.concatenate(u), rng.random((len(rows), T))), there
+        if rank is None: rank = torch.tensor(rng.permutation(laws.shape[-1]))
+        u.append(torch.stack([place_in_law(laws, x, v[i:i + step], order) for order in (None, rank)]).numpy())
+    u = np.where(there, np.concatenate(u, 1), rng.random((2, len(rows), T)))
+    return u[0], u[1], there
 
-def _width(target): return 1 if hasattr(target, "probs") else vocabulary(target)
-
-# %% ../nbs/10_proof.ipynb #cell-041
-def _place_tests(u, there, places):
-    "Chi-square of the places: for each place in the block, and for neighbours"
+# %% ../nbs/10_proof.ipynb #cell-047
+def _place_tests(u, shuffled, there, places):
+    "Chi-square of the places: for each place in the block, for neighbours, and in shuffled order"
     at = np.full(u.shape, -1)
     at[there] = np.concatenate(places)
     groups = {f"place {k + 1} of a round": _bins(u[at == k], _BINS)[:, None] for k in range(at.max() + 1)}
-    for name, first in (("neighbours, even", 0), ("neighbours, odd", 1)):
-        pairs = u[:, first:first + (u.shape[1] - first) // 2 * 2].reshape(-1, 2)
-        groups[name] = np.stack([_bins(x, _GRID) for x in pairs.T], 1)
+    for name, first, lag in (("neighbours, even", 0, 1), ("neighbours, odd", 1, 1), *((f"{k} apart", 0, k) for k in range(2, 9))):
+        t = np.arange(first, u.shape[1] - lag)
+        t = t[(t - first) // lag % 2 == 0]                                      # pairs t, t + lag without a common token
+        groups[name] = np.stack([_bins(u[:, at], _GRID).ravel() for at in (t, t + lag)], 1)
+    groups["shuffled order"] = _bins(shuffled[there], _BINS)[:, None]
     fair = {1: _fair(_BINS), 2: _fair(_GRID, _GRID)}
     return {name: chisquare_law(cells, law) for name, cells in groups.items()
             if len(cells) >= 5 * (law := fair[cells.shape[1]]).size}
 
-def _bins(u, bins): return np.minimum(u * bins, bins).astype(int)              # 2, the impossible, is a bin of its own
+def _bins(u, bins): return np.minimum(u * bins, bins).astype(int)              # the impossible has the last bin
 
 def _fair(*bins):
     "Equal cells, and behind them the impossible"
     return np.pad(np.full(bins, 1 / np.prod(bins)), [(0, 1)] * len(bins))
 
-# %% ../nbs/10_proof.ipynb #cell-044
+# %% ../nbs/10_proof.ipynb #cell-050
 @dataclass
 class ExactnessReport:
     "What `check_exact` found"
     p_value: float  # of the most surprising test, times the number of tests
-    tv: float       # total variation between the first tokens that came and their law, over the cells of the tree
+    tv: float       # total variation between the first tokens that came and their law, over the tree's cells
     tv_low: float   # where the true distance lies, with 95 % confidence: from here ...
     tv_high: float  # ... to here
     df: int         # degrees of freedom of the tree's test
     n: int          # samples in the tree
-    power: float    # the chance that an error of total variation 0.1 in the first tokens would be convicted
+    power: float    # the chance that an error of total variation 0.1 between the tree's cells is convicted
     verdict: str    # "consistent", "not exact" or "too few samples"
     level: float    # a p-value below this convicts
     tests: dict[str, LawTest]                    # each by itself
     tree: LawTree = field(repr=False)
     cells: np.ndarray = field(repr=False)        # how often each cell of the tree came
-    places: np.ndarray = field(repr=False)       # the places of all later tokens
+    places: np.ndarray = field(repr=False)       # the places of all tokens of the longer texts
 
     def __repr__(self) -> str: return _as_text(self)
-    def plot(self, axes: object = None) -> None: _plot(self, axes)
+    def plot(self, axes: object) -> None: _plot(self, axes) # axes: two of matplotlib's
 
-# %% ../nbs/10_proof.ipynb #cell-045
+# %% ../nbs/10_proof.ipynb #cell-051
 def _as_text(r):
     name, worst = min(r.tests.items(), key=lambda item: item[1].p_value)
     p = f"p = {r.p_value:.2g}" if r.p_value >= 1e-12 else "p < 1e-12"
+    shared = f"{r.tree.shared:.0%} of the law in shared cells"
     return (f"{r.verdict}: {p} over {len(r.tests)} tests at level {r.level:g}; most surprising: {name}\n"
-            f"first tokens: {r.n} samples in {len(r.cells)} cells (df {r.df}), total variation {r.tv:.3f}, "
+            f"first tokens: {r.n} samples in {len(r.cells)} cells (df {r.df}), {shared}; total variation {r.tv:.3f}, "
             f"true distance {r.tv_low:.3f} to {r.tv_high:.3f} (95 %)\n"
-            f"later tokens: {len(r.places)} places\n"
-            f"power: an error of total variation {_ERROR} in the first tokens is convicted with probability {r.power:.3f}")
+            f"power: an error of total variation {_ERROR} between cells is convicted with probability {r.power:.3f}\n"
+            f"longer texts: {len(r.places)} tokens")
 
 def _plot(r, axes):
     "Cells of the tree, expected against came; and the places"
-    import matplotlib.pyplot as plt
-    left, right = plt.subplots(1, 2)[1] if axes is None else axes
+    left, right = axes
     expected = r.n * r.tree.law
     spread = np.array([expected.min() + 1, expected.max()])
     left.loglog(expected, np.maximum(r.cells, 0.5), ".", color="#3b5b92", markersize=4)
@@ -202,10 +265,10 @@ def _plot(r, axes):
     left.set(title="first tokens", xlabel="expected", ylabel="came")
     right.hist(np.minimum(r.places, 1), bins=_BINS, range=(0, 1), color="#3b5b92")
     right.axhline(len(r.places) / _BINS, color="#9a9a9a", linewidth=1)
-    right.set(title="later tokens", xlabel="place in the law", yticks=[])
+    right.set(title="longer texts", xlabel="place in the law", yticks=[])
 
-# %% ../nbs/10_proof.ipynb #cell-046
-def check_exact(decoder: object,        # one of our decoders, or f(prompts, max_new_tokens, seeds) -> new ids of each row
+# %% ../nbs/10_proof.ipynb #cell-052
+def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tokens, seeds) -> new ids of each row
                 prompt: object,         # text or ids, one prompt
                 length: int = 3,        # how many first tokens are tested together
                 n: int = 20_000,        # samples of them; a tenth as many rows are followed for 32 tokens
@@ -213,21 +276,21 @@ def check_exact(decoder: object,        # one of our decoders, or f(prompts, max
                 *,
                 target: object = None,  # the model that ought to decide; None: the decoder's own
                 params: SamplingParams | None = None, # how the decoder samples; None: temperature 1
-                level: float = 1e-4,    # a p-value below this convicts; so often is an exact decoder convicted
+                level: float = 1e-4,    # a p-value below this convicts: so often, at most, an exact decoder
                ) -> ExactnessReport:
-    "Does a decoder follow its target's law? Tested on its first tokens together, and on every token after them"
+    "Does a decoder follow its target's law? Tested on its first tokens together, and on all of longer texts"
     ids, target, settings = _trial(decoder, prompt, length, n, seed, target, params, level)
-    longest = context_length(target) - len(ids) if hasattr(target, "config") else _TOKENS
-    length, ends = min(length, longest), settings.eos_token_id
+    longest = _TOKENS + length if hasattr(target, "probs") else context_length(target) - len(ids)
+    length, ends, V = min(length, longest), settings.eos_token_id, _vocabulary(target)
     tree = law_tree(target, ids, length, n, settings)
     rows, _ = _draw(decoder, ids, n, min(length + 5, longest), settings, seed, lambda new: len(new) == length)
-    first = [row[:length] for row in _whole_rows(rows, length, ends)]
+    first = _whole_rows([row[:length] for row in rows], length, ends, V)
     rows, places = _draw(decoder, ids, max(1, n // 10), min(_TOKENS, longest), settings, (seed + 1) % 2**32)
-    u, there = _uniform(target, ids, _whole_rows(rows, min(_TOKENS, longest), ends), settings, seed)
-    tests = {f"first {length} tokens": tree.test(first)} | _place_tests(u, there, places)
+    u, shuffled, there = _uniform(target, ids, _whole_rows(rows, min(_TOKENS, longest), ends, V), settings, seed)
+    tests = {f"first {length} tokens": tree.test(first)} | _place_tests(u, shuffled, there, places)
     return _report(tests, level, tree, first, u[there])
 
-# %% ../nbs/10_proof.ipynb #cell-047
+# %% ../nbs/10_proof.ipynb #cell-053
 def _report(tests, level, tree, first, places):
     whole = next(iter(tests.values()))
     p_value = min(1.0, len(tests) * min(t.p_value for t in tests.values()))
@@ -238,84 +301,95 @@ def _report(tests, level, tree, first, places):
                            tests, tree, cells, places)
 
 def _power(tree, test, level):
-    "The chance that an error of total variation 0.1 in the first tokens is convicted"
+    "The chance that an error of total variation 0.1 between the tree's cells is convicted"
     if test.df: return worst_power(_ERROR, test.df, test.n, level)
     return 1 - (1 - _ERROR) ** test.n if tree.certain and len(tree.law) > 1 else 0.0
 
-def _whole_rows(rows, length, ends):
-    "The rows, refused if one ended early without reason"
+def _whole_rows(rows, length, ends, V):
+    "The rows, refused if one ended early without reason, or went on where it should have ended"
     for i, row in enumerate(rows):
-        if len(row) < length and not (row and row[-1] in ends):
-            raise ValueError(f"decoder: row {i} has {len(row)} of {length} tokens and no end token; it must go on to its length")
+        end = next((k for k, x in enumerate(row, 1) if x in ends), length)
+        if len(row) != end:
+            raise ValueError(f"decoder: row {i} has {len(row)} tokens and should have {end}: {length}, or up to its first end token")
+        if not all(0 <= x < V for x in row): raise ValueError(f"decoder: row {i} is {row}; the target's ids are 0 to {V - 1}")
     return rows
 
-# %% ../nbs/10_proof.ipynb #cell-048
+# %% ../nbs/10_proof.ipynb #cell-054
 def _trial(decoder, prompt, length, n, seed, target, params, level):
     "The arguments, checked: ids of the prompt, the target, its sampling parameters"
-    if not (hasattr(decoder, "generate") and hasattr(decoder, "gamma")) and (isinstance(decoder, torch.nn.Module) or not callable(decoder)):
-        raise TypeError(f"decoder: got {type(decoder).__name__}; it takes a decoder, or a function of prompts, max_new_tokens and seeds")
+    ours = hasattr(decoder, "generate") and hasattr(decoder, "gamma")
+    if not ours and (isinstance(decoder, torch.nn.Module) or not callable(decoder)):
+        raise TypeError(f"decoder: got {type(decoder).__name__}; it takes a decoder of this package, or a function "
+                        "of prompts, max_new_tokens and seeds")
     target = getattr(decoder, "target", None) if target is None else target
-    if target is None: raise ValueError("target: a function does not know its target; give the model that ought to decide")
+    if target is None: raise ValueError("target: a function does not know it; give the model that ought to decide")
     rows = as_rows(prompt, getattr(decoder, "tokenizer", None))
-    if len(rows) != 1 or not rows[0]: raise ValueError(f"prompt: got {len(rows)} prompts; give one, of at least one token")
-    for name, value, least in (("length", length, 1), ("n", n, 100), ("seed", seed, 0)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name}: got {value!r}; it takes a whole number, {least} or more")
-    if not (isinstance(level, float) and 0 < level < 1): raise ValueError(f"level: got {level!r}; it takes a number between 0 and 1")
-    settings = _settled(SamplingParams.of(params, {}), target)
-    if settings.stop_strings: raise ValueError("params: stop_strings are no part of the law of tokens; leave them out")
+    if not hasattr(target, "probs") and not isinstance(target, torch.nn.Module):
+        raise TypeError(f"target: got {target!r}; it takes a causal language model, or an object with probs(prefix)")
+    if len(rows) != 1: raise ValueError(f"prompt: got {len(rows)} prompts; give one")
+    _check_prompt_and_target(rows[0], target)
+    _check_counts(length=(length, 1), n=(n, 100), seed=(seed, 0))
+    if seed >= 2**32: raise ValueError(f"seed: got {seed}; it takes a number below 2**32")
+    if not (isinstance(level, Real) and 0 < level < 1):
+        raise ValueError(f"level: got {level!r}; it takes a number between 0 and 1")
+    settings, usual = _settled(params, target), SamplingParams()
+    if any(getattr(settings, name) != getattr(usual, name) for name in ("n", "seed", "max_new_tokens")):
+        raise ValueError("params: n, seed and max_new_tokens are check_exact's own; leave them out")
+    if settings.stop_strings: raise ValueError("params: stop_strings are no part of the law; leave them out")
     return rows[0], target, settings
 
-# %% ../nbs/10_proof.ipynb #cell-081
+# %% ../nbs/10_proof.ipynb #cell-090
 class Difference(NamedTuple):
     "The first decision in which two runs of a row part"
     row: int
     position: int    # counting the prompt
     decision: str    # "argmax", "draft", "accept" or "draw"
     tokens: tuple    # the token of each run
-    margin: float    # how near the decision was: a gap of logits, or a distance between probabilities
+    margin: float    # how near it was: a gap of logits, or a distance of probabilities; NaN if not to be measured
 
-# %% ../nbs/10_proof.ipynb #cell-082
+# %% ../nbs/10_proof.ipynb #cell-091
 def first_differences(decoder: object,   # of the kind that made both; its models measure the margins
                       one: Generation,
                       other: Generation, # the same prompts, parameters and seeds, decoded otherwise
-                      params: SamplingParams | None = None, # how both were drawn; None: temperature 1
+                      params: SamplingParams | None = None, # how both were decoded; None: without filters or penalty
                      ) -> list[Difference]:              # of the rows that differ
-    "Where two runs first part, row by row, and by how little"
+    "Where two runs first part, row by row, and by how little; sampled runs need the same kind of decoder"
     if (one.prompts, one.seeds) != (other.prompts, other.seeds):
         raise ValueError("other: its prompts and seeds must be those of one; runs of different rows have no first difference")
     settings = _settled(params, decoder.target)
     found = [_difference(decoder, one, other, row, settings) for row in range(len(one.prompts))]
     return [d for d in found if d is not None]
 
-# %% ../nbs/10_proof.ipynb #cell-083
+# %% ../nbs/10_proof.ipynb #cell-092
 def _difference(decoder, one, other, row, settings):
     "The first difference of one row"
-    if settings.temperature == 0: return _greedy_difference(decoder.target, one, other, row)
     runs = [list(g.trace.row(row)) for g in (one, other)]
+    if all(r.p in (0, 1) for r in runs[0] + runs[1]):                           # greedy: one-hot laws
+        return _greedy_difference(decoder.target, one, other, row, settings)
     i = next((i for i, (a, b) in enumerate(zip(*runs)) if (a.token, a.kind) != (b.token, b.kind)), None)
     if i is None: return None
     a, b, prompt = runs[0][i], runs[1][i], len(one.prompts[row])
+    if (a.q is None) != (b.q is None):
+        raise ValueError("other: it was drafted otherwise than one; sampled runs of different decoders differ by design")
     text = one.prompts[row] + [r.token for r in runs[0][:i] if r.kind in _EMITTED and r.round < a.round]
     drafts = [r.token for r in runs[0][:i] if r.round == a.round]
     if a.token == b.token: decision, margin = "accept", abs(a.u * a.q - a.p)
     elif a.kind in _EMITTED[1:]: decision, margin = "draw", _margin_of_draw(decoder, text + drafts, a, settings, prompt)
-    else: decision, margin = "draft", _to_edge(_q_after(decoder, text + drafts, settings, prompt), uniforms(_key(one, row), a.position, DRAFT))
+    else: decision, margin = "draft", _margin_of_draft(decoder, text + drafts, a, settings, prompt, _key(one, row))
     return Difference(row, a.position, decision, (a.token, b.token), margin)
 
 _EMITTED = "accepted", "correction", "bonus"
 
-def _greedy_difference(target, one, other, row):
+# %% ../nbs/10_proof.ipynb #cell-093
+def _greedy_difference(target, one, other, row, settings):
     "Two greedy texts part where two logits were close"
     texts = one.sequences[row], other.sequences[row]
     k = next((k for k, (a, b) in enumerate(zip(*texts)) if a != b), None)
     if k is None: return None
     ids, tokens = one.prompts[row] + texts[0][:k], (texts[0][k], texts[1][k])
-    with _evaluating(list(target.modules())):
-        logits = target(torch.tensor([ids], device=target.device), use_cache=False).logits[0, -1].double()
+    logits = _edited_logits(target, [ids], len(ids), settings, len(one.prompts[row]))[0][0, -1].double()
     return Difference(row, len(ids), "argmax", tokens, abs(float(logits[tokens[0]] - logits[tokens[1]])))
 
-# %% ../nbs/10_proof.ipynb #cell-084
 def _margin_of_draw(decoder, ids, record, settings, prompt):
     "How near a correction's or a bonus's number was to the next edge; ids: the text and this round's drafts"
     ids = ids[:record.position]
@@ -323,13 +397,23 @@ def _margin_of_draw(decoder, ids, record, settings, prompt):
     if record.kind == "correction": weights = (weights - _q_after(decoder, ids, settings, prompt)).clamp_min(0)
     return _to_edge(weights, record.u)
 
-def _q_after(decoder, ids, settings, prompt): return _laws_after(decoder.drafter.model, [ids], len(ids), settings, prompt)[0, -1]
+def _margin_of_draft(decoder, ids, record, settings, prompt, key):
+    "The same for a draft's number, which belongs to its row's key and its place"
+    if key is None: return float("nan")
+    return _to_edge(_q_after(decoder, ids, settings, prompt), uniforms(key, record.position, DRAFT))
+
+# %% ../nbs/10_proof.ipynb #cell-094
+def _q_after(decoder, ids, settings, prompt):
+    "The drafter's law, [V]; NaN if it is no model"
+    model, V = getattr(decoder.drafter, "model", None), vocabulary(decoder.target)
+    if model is None: return torch.full((V,), torch.nan, dtype=torch.float64)
+    return probabilities(*_edited_logits(model, [ids], len(ids), settings, prompt, V))[0, -1].cpu()
 
 def _to_edge(weights, u): return float((weights.cumsum(0) / weights.sum() - u).abs().min())
 
 def _key(made, row):
-    "A row's key, from its seed and the numbers in its trace; one row per prompt"
+    "A row's key, from its seed and the numbers in its trace; None if it is one of several of its prompt"
     first, seed = made.trace.row(row)[0], made.seeds[row]
     purpose = RESAMPLE if first.kind in _EMITTED[1:] else ACCEPT
     keys = row_keys([seed], [1])[0][0], row_keys(seed, [1] * len(made.prompts))[row][0]
-    return next(key for key in keys if uniforms(key, first.position, purpose) == first.u)
+    return next((key for key in keys if uniforms(key, first.position, purpose) == first.u), None)

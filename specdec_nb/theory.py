@@ -40,7 +40,7 @@ def acceptance_rate(p: np.ndarray, # the target's distributions, [..., V]
         raise ValueError(f"q must have p's {p.shape[-1]} tokens; got {q.shape[-1]}")
     return _plain(np.minimum(p, q).sum(-1))
 
-# %% ../nbs/02_theory.ipynb #cell-020
+# %% ../nbs/02_theory.ipynb #cell-019
 def expected_tokens(alpha: float | np.ndarray, # acceptance rate, 0 to 1
                     gamma: int | np.ndarray,   # draft length
                    ) -> float | np.ndarray:    # tokens, alpha and gamma broadcast together
@@ -67,7 +67,7 @@ def speedup(alpha: float | np.ndarray,  # acceptance rate, 0 to 1
     g, c = _lengths(gamma), _within("c", c, 0)
     return _plain(expected_tokens(alpha, gamma) / (g * c + _verification(v, g + 1)))
 
-# %% ../nbs/02_theory.ipynb #cell-052
+# %% ../nbs/02_theory.ipynb #cell-056
 def operations(alpha: float | np.ndarray,  # acceptance rate, 0 to 1
                gamma: int | np.ndarray,    # draft length
                c_hat: float | np.ndarray,  # the drafter's arithmetic per token over the target's, 0 or more
@@ -76,7 +76,7 @@ def operations(alpha: float | np.ndarray,  # acceptance rate, 0 to 1
     g, c_hat = _lengths(gamma), _within("c_hat", c_hat, 0)
     return _plain((g * c_hat + g + 1) / expected_tokens(alpha, gamma))
 
-# %% ../nbs/02_theory.ipynb #cell-058
+# %% ../nbs/02_theory.ipynb #cell-062
 def best_gamma(alpha: float | np.ndarray,  # acceptance rate, 0 to 1
                c: float | np.ndarray,      # a drafter step's cost in target steps, 0 or more
                v: float | Callable[[float], float] = 1.0, # a verification's cost, or a function of its width
@@ -87,7 +87,7 @@ def best_gamma(alpha: float | np.ndarray,  # acceptance rate, 0 to 1
     s = speedup(np.asarray(alpha)[..., None], np.arange(limit + 1), np.asarray(c)[..., None], v)
     return _plain(np.argmax(s >= s.max(-1, keepdims=True) * (1 - 1e-12), axis=-1))
 
-# %% ../nbs/02_theory.ipynb #cell-150
+# %% ../nbs/02_theory.ipynb #cell-159
 def alpha_from_tokens(tokens_per_round: float, # mean tokens per round, the correction or bonus included
                       gamma: int,              # draft length, the same in all rounds, 1 or more
                      ) -> float:               # acceptance rate, 0 to 1
