@@ -54,6 +54,41 @@ def _settled(params, target):
         raise ValueError("params: a target with probs(prefix) has its law already; only eos_token_id can be given")
     return replace(settings, eos_token_id=()) if settings.eos_token_id == "model" else settings
 
+# %% ../nbs/10_proof.ipynb #cell-025
+def _at_once(target, length):
+    "How many texts of a length go through one forward"
+    return max(1, 2**23 // (length * _vocabulary(target)))
+
+def _vocabulary(target): return len(target.probs([0, 0])) if hasattr(target, "probs") else vocabulary(target)
+
+def _check_counts(**given):
+    "Refuse what is no whole number, or below the least"
+    for name, (value, least) in given.items():
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name}: got {value!r}; it takes a whole number, {least} or more")
+
+def _check_prompt_and_target(prompt, target):
+    if not hasattr(target, "probs"):
+        check_model(target, "target")
+        if len(prompt) >= context_length(target):
+            raise ValueError(f"prompt: has {len(prompt)} tokens; the target's context of {context_length(target)} leaves no room")
+    V = _vocabulary(target)
+    if not len(prompt) or not all(isinstance(x, Integral) and 0 <= x < V for x in prompt):
+        raise ValueError(f"prompt: got {prompt!r}; it takes at least one id, each from 0 to {V - 1}")
+
+# %% ../nbs/10_proof.ipynb #cell-026
+def _grow(tree, head, mass, n, ends):
+    "Cells for the successors of a beginning; yields those to be opened in turn; ends: None at full depth"
+    often = np.flatnonzero(n * mass >= 5)
+    for x in often.tolist():
+        if ends is not None and n * mass[x] >= 50 and x not in ends: yield (*head, x), mass[x]
+        else: _add(tree, (*head, x), mass[x])
+    _add(tree, head, np.delete(mass, often).sum())                              # all other successors
+
+def _add(tree, head, mass):
+    tree.cells[head] = len(tree.cells)
+    tree.law.append(float(mass))
+
 # %% ../nbs/10_proof.ipynb #cell-023
 @dataclass
 class LawTree:
@@ -102,41 +137,6 @@ def law_tree(target: object,        # a causal language model, or any object wit
     tree.shared = float(tree.law[~whole].sum())
     return tree
 
-# %% ../nbs/10_proof.ipynb #cell-025
-def _at_once(target, length):
-    "How many texts of a length go through one forward"
-    return max(1, 2**23 // (length * _vocabulary(target)))
-
-def _vocabulary(target): return len(target.probs([0, 0])) if hasattr(target, "probs") else vocabulary(target)
-
-def _check_counts(**given):
-    "Refuse what is no whole number, or below the least"
-    for name, (value, least) in given.items():
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name}: got {value!r}; it takes a whole number, {least} or more")
-
-def _check_prompt_and_target(prompt, target):
-    if not hasattr(target, "probs"):
-        check_model(target, "target")
-        if len(prompt) >= context_length(target):
-            raise ValueError(f"prompt: has {len(prompt)} tokens; the target's context of {context_length(target)} leaves no room")
-    V = _vocabulary(target)
-    if not len(prompt) or not all(isinstance(x, Integral) and 0 <= x < V for x in prompt):
-        raise ValueError(f"prompt: got {prompt!r}; it takes at least one id, each from 0 to {V - 1}")
-
-# %% ../nbs/10_proof.ipynb #cell-026
-def _grow(tree, head, mass, n, ends):
-    "Cells for the successors of a beginning; yields those to be opened in turn; ends: None at full depth"
-    often = np.flatnonzero(n * mass >= 5)
-    for x in often.tolist():
-        if ends is not None and n * mass[x] >= 50 and x not in ends: yield (*head, x), mass[x]
-        else: _add(tree, (*head, x), mass[x])
-    _add(tree, head, np.delete(mass, often).sum())                              # all other successors
-
-def _add(tree, head, mass):
-    tree.cells[head] = len(tree.cells)
-    tree.law.append(float(mass))
-
 # %% ../nbs/10_proof.ipynb #cell-033
 def place_in_law(p: torch.Tensor, # laws, [..., V]
                  x: torch.Tensor, # the tokens that came, [...]
@@ -148,6 +148,14 @@ def place_in_law(p: torch.Tensor, # laws, [..., V]
     before = (p > p_x) | (p == p_x) & (ids < x[..., None]) if rank is None else rank < rank[x][..., None]
     places = (p * before).sum(-1) + v * p_x[..., 0]
     return torch.where(p_x[..., 0] > 0, places.clamp_max(1 - 2**-53), 2.0)
+
+# %% ../nbs/10_proof.ipynb #cell-places
+def _places(trace, rows):
+    "How many tokens its round had emitted before each token"
+    places = [[] for _ in range(rows)]
+    for (row, _), records in groupby(trace, key=lambda r: (r.row, r.round)):
+        places[row] += range(sum(r.kind in ("accepted", "correction", "bonus") for r in records))
+    return places
 
 # %% ../nbs/10_proof.ipynb #cell-043
 _ROWS, _TOKENS = 500, 32                  # in one batch; how far the longer texts go
@@ -178,13 +186,6 @@ def _as_ids(rows, n):
     wrong = [i for i, row in enumerate(rows) if not all(isinstance(x, Integral) for x in row)]
     if wrong: raise ValueError(f"decoder: row {wrong[0]} is {rows[wrong[0]]}; it must be ids, whole numbers")
     return [[int(x) for x in row] for row in rows]
-
-def _places(trace, rows):
-    "How many tokens its round had emitted before each token"
-    places = [[] for _ in range(rows)]
-    for (row, _), records in groupby(trace, key=lambda r: (r.row, r.round)):
-        places[row] += range(sum(r.kind in ("accepted", "correction", "bonus") for r in records))
-    return places
 
 # %% ../nbs/10_proof.ipynb #cell-046
 def _uniform(target, ids, rows, settings, seed):
@@ -223,27 +224,6 @@ def _fair(*bins):
     "Equal cells, and behind them the impossible"
     return np.pad(np.full(bins, 1 / np.prod(bins)), [(0, 1)] * len(bins))
 
-# %% ../nbs/10_proof.ipynb #cell-050
-@dataclass
-class ExactnessReport:
-    "What `check_exact` found"
-    p_value: float  # of the most surprising test, times the number of tests
-    tv: float       # total variation between the first tokens that came and their law, over the tree's cells
-    tv_low: float   # where the true distance lies, with 95 % confidence: from here ...
-    tv_high: float  # ... to here
-    df: int         # degrees of freedom of the tree's test
-    n: int          # samples in the tree
-    power: float    # the chance that an error of total variation 0.1 between the tree's cells is convicted
-    verdict: str    # "consistent", "not exact" or "too few samples"
-    level: float    # a p-value below this convicts
-    tests: dict[str, LawTest]                    # each by itself
-    tree: LawTree = field(repr=False)
-    cells: np.ndarray = field(repr=False)        # how often each cell of the tree came
-    places: np.ndarray = field(repr=False)       # the places of all tokens of the longer texts
-
-    def __repr__(self) -> str: return _as_text(self)
-    def plot(self, axes: object) -> None: _plot(self, axes) # axes: two of matplotlib's
-
 # %% ../nbs/10_proof.ipynb #cell-051
 def _as_text(r):
     name, worst = min(r.tests.items(), key=lambda item: item[1].p_value)
@@ -266,29 +246,6 @@ def _plot(r, axes):
     right.hist(np.minimum(r.places, 1), bins=_BINS, range=(0, 1), color="#3b5b92")
     right.axhline(len(r.places) / _BINS, color="#9a9a9a", linewidth=1)
     right.set(title="longer texts", xlabel="place in the law", yticks=[])
-
-# %% ../nbs/10_proof.ipynb #cell-052
-def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tokens, seeds) -> new ids of each row
-                prompt: object,         # text or ids, one prompt
-                length: int = 3,        # how many first tokens are tested together
-                n: int = 20_000,        # samples of them; a tenth as many rows are followed for 32 tokens
-                seed: int = 0,          # of everything that is drawn
-                *,
-                target: object = None,  # the model that ought to decide; None: the decoder's own
-                params: SamplingParams | None = None, # how the decoder samples; None: temperature 1
-                level: float = 1e-4,    # a p-value below this convicts: so often, at most, an exact decoder
-               ) -> ExactnessReport:
-    "Does a decoder follow its target's law? Tested on its first tokens together, and on all of longer texts"
-    ids, target, settings = _trial(decoder, prompt, length, n, seed, target, params, level)
-    longest = _TOKENS + length if hasattr(target, "probs") else context_length(target) - len(ids)
-    length, ends, V = min(length, longest), settings.eos_token_id, _vocabulary(target)
-    tree = law_tree(target, ids, length, n, settings)
-    rows, _ = _draw(decoder, ids, n, min(length + 5, longest), settings, seed, lambda new: len(new) == length)
-    first = _whole_rows([row[:length] for row in rows], length, ends, V)
-    rows, places = _draw(decoder, ids, max(1, n // 10), min(_TOKENS, longest), settings, (seed + 1) % 2**32)
-    u, shuffled, there = _uniform(target, ids, _whole_rows(rows, min(_TOKENS, longest), ends, V), settings, seed)
-    tests = {f"first {length} tokens": tree.test(first)} | _place_tests(u, shuffled, there, places)
-    return _report(tests, level, tree, first, u[there])
 
 # %% ../nbs/10_proof.ipynb #cell-053
 def _report(tests, level, tree, first, places):
@@ -338,27 +295,49 @@ def _trial(decoder, prompt, length, n, seed, target, params, level):
     if settings.stop_strings: raise ValueError("params: stop_strings are no part of the law; leave them out")
     return rows[0], target, settings
 
-# %% ../nbs/10_proof.ipynb #cell-090
-class Difference(NamedTuple):
-    "The first decision in which two runs of a row part"
-    row: int
-    position: int    # counting the prompt
-    decision: str    # "argmax", "draft", "accept" or "draw"
-    tokens: tuple    # the token of each run
-    margin: float    # how near it was: a gap of logits, or a distance of probabilities; NaN if not to be measured
+# %% ../nbs/10_proof.ipynb #cell-050
+@dataclass
+class ExactnessReport:
+    "What `check_exact` found"
+    p_value: float  # of the most surprising test, times the number of tests
+    tv: float       # total variation between the first tokens that came and their law, over the tree's cells
+    tv_low: float   # where the true distance lies, with 95 % confidence: from here ...
+    tv_high: float  # ... to here
+    df: int         # degrees of freedom of the tree's test
+    n: int          # samples in the tree
+    power: float    # the chance that an error of total variation 0.1 between the tree's cells is convicted
+    verdict: str    # "consistent", "not exact" or "too few samples"
+    level: float    # a p-value below this convicts
+    tests: dict[str, LawTest]                    # each by itself
+    tree: LawTree = field(repr=False)
+    cells: np.ndarray = field(repr=False)        # how often each cell of the tree came
+    places: np.ndarray = field(repr=False)       # the places of all tokens of the longer texts
 
-# %% ../nbs/10_proof.ipynb #cell-091
-def first_differences(decoder: object,   # of the kind that made both; its models measure the margins
-                      one: Generation,
-                      other: Generation, # the same prompts, parameters and seeds, decoded otherwise
-                      params: SamplingParams | None = None, # how both were decoded; None: without filters or penalty
-                     ) -> list[Difference]:              # of the rows that differ
-    "Where two runs first part, row by row, and by how little; sampled runs need the same kind of decoder"
-    if (one.prompts, one.seeds) != (other.prompts, other.seeds):
-        raise ValueError("other: its prompts and seeds must be those of one; runs of different rows have no first difference")
-    settings = _settled(params, decoder.target)
-    found = [_difference(decoder, one, other, row, settings) for row in range(len(one.prompts))]
-    return [d for d in found if d is not None]
+    def __repr__(self) -> str: return _as_text(self)
+    def plot(self, axes: object) -> None: _plot(self, axes) # axes: two of matplotlib's
+
+# %% ../nbs/10_proof.ipynb #cell-052
+def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tokens, seeds) -> new ids of each row
+                prompt: object,         # text or ids, one prompt
+                length: int = 3,        # how many first tokens are tested together
+                n: int = 20_000,        # samples of them; a tenth as many rows are followed for 32 tokens
+                seed: int = 0,          # of everything that is drawn
+                *,
+                target: object = None,  # the model that ought to decide; None: the decoder's own
+                params: SamplingParams | None = None, # how the decoder samples; None: temperature 1
+                level: float = 1e-4,    # a p-value below this convicts: so often, at most, an exact decoder
+               ) -> ExactnessReport:
+    "Does a decoder follow its target's law? Tested on its first tokens together, and on all of longer texts"
+    ids, target, settings = _trial(decoder, prompt, length, n, seed, target, params, level)
+    longest = _TOKENS + length if hasattr(target, "probs") else context_length(target) - len(ids)
+    length, ends, V = min(length, longest), settings.eos_token_id, _vocabulary(target)
+    tree = law_tree(target, ids, length, n, settings)
+    rows, _ = _draw(decoder, ids, n, min(length + 5, longest), settings, seed, lambda new: len(new) == length)
+    first = _whole_rows([row[:length] for row in rows], length, ends, V)
+    rows, places = _draw(decoder, ids, max(1, n // 10), min(_TOKENS, longest), settings, (seed + 1) % 2**32)
+    u, shuffled, there = _uniform(target, ids, _whole_rows(rows, min(_TOKENS, longest), ends, V), settings, seed)
+    tests = {f"first {length} tokens": tree.test(first)} | _place_tests(u, shuffled, there, places)
+    return _report(tests, level, tree, first, u[there])
 
 # %% ../nbs/10_proof.ipynb #cell-092
 def _difference(decoder, one, other, row, settings):
@@ -417,3 +396,25 @@ def _key(made, row):
     purpose = RESAMPLE if first.kind in _EMITTED[1:] else ACCEPT
     keys = row_keys([seed], [1])[0][0], row_keys(seed, [1] * len(made.prompts))[row][0]
     return next((key for key in keys if uniforms(key, first.position, purpose) == first.u), None)
+
+# %% ../nbs/10_proof.ipynb #cell-090
+class Difference(NamedTuple):
+    "The first decision in which two runs of a row part"
+    row: int
+    position: int    # counting the prompt
+    decision: str    # "argmax", "draft", "accept" or "draw"
+    tokens: tuple    # the token of each run
+    margin: float    # how near it was: a gap of logits, or a distance of probabilities; NaN if not to be measured
+
+# %% ../nbs/10_proof.ipynb #cell-091
+def first_differences(decoder: object,   # of the kind that made both; its models measure the margins
+                      one: Generation,
+                      other: Generation, # the same prompts, parameters and seeds, decoded otherwise
+                      params: SamplingParams | None = None, # how both were decoded; None: without filters or penalty
+                     ) -> list[Difference]:              # of the rows that differ
+    "Where two runs first part, row by row, and by how little; sampled runs need the same kind of decoder"
+    if (one.prompts, one.seeds) != (other.prompts, other.seeds):
+        raise ValueError("other: its prompts and seeds must be those of one; runs of different rows have no first difference")
+    settings = _settled(params, decoder.target)
+    found = [_difference(decoder, one, other, row, settings) for row in range(len(one.prompts))]
+    return [d for d in found if d is not None]
