@@ -13,12 +13,13 @@ _PUBLIC = {  # module -> the names it lends to the package
     "theory": "acceptance_rate expected_tokens alpha_from_tokens speedup operations best_gamma",
     "sampling": "SamplingParams probabilities verify",
     "cache": "RowCache CachedModel",
-    "models": "load_pair train_pair",
+    "llama_step": "LlamaStep cached_model",
+    "models": "load_pair open_pair train_pair",
     "drafters": "Drafter ModelDrafter NGramDrafter PromptLookupDrafter SuffixDrafter ChainDrafter EarlyExitDrafter AdaptiveGamma check_drafter",
     "trace": "Trace show_trace",
     "decoding": "SpeculativeDecoder AutoregressiveDecoder Generation",
     "proof": "check_exact",
-    "benchmark": "",
+    "benchmark": "diagnose Diagnosis",
     "cli": "",
 }
 _HOME = {name: module for module, names in _PUBLIC.items() for name in names.split()}

@@ -27,8 +27,9 @@ from transformers.generation import GenerateDecoderOnlyOutput
 from .sampling import ACCEPT, DRAFT, RESAMPLE, SamplingParams
 from .sampling import edit_logits, probabilities, row_keys, row_params, unheeded, verify
 from .sampling import uniforms as counter_uniforms
-from .cache import CachedModel, check_model, context_length, tail, vocabulary
-from .drafters import Draft, Drafter, ModelDrafter
+from .cache import check_memory, check_model, context_length, tail, vocabulary
+from .llama_step import cached_model
+from .drafters import Draft, Drafter, ModelDrafter, read_tail, _CHUNK
 from .trace import Record, Stats, Trace
 
 # %% ../nbs/09_decoding.ipynb #cell-016
@@ -261,11 +262,12 @@ class _Task:
 
 class _Live:
     "The rows that are still decoding, as tensors, with both models' caches"
-    def __init__(self, task, target, drafter=None, controller=None):
+    def __init__(self, task, target, drafter=None, controller=None, graphs=None):
         rows, device = task.rows, target.device
         prompts = [len(r.prompt) for r in rows]
         self.rows, self.unread, self.owed = rows, max(prompts), [0] * len(rows)
         self.capacity = max(len(r.prompt) + r.limit for r in rows)
+        check_memory(_models(target, drafter), len(rows), self.capacity)
         self.ids = torch.zeros(len(rows), self.capacity + 1, dtype=torch.long, device=device)  # [R, T]
         for ids, r in zip(self.ids, rows): ids[:len(r.prompt)] = torch.tensor(r.prompt, device=device)
         self.prompts = torch.tensor(prompts, device=device)        # their lengths, [R]
@@ -274,7 +276,14 @@ class _Live:
         self.uniforms = _every_uniform(rows, self.lengths, task.uniforms)  # [R, N, 3]
         self.drafter, self.controller = drafter, controller
         self.processor, self.past = task.processor, task.past
-        self.target = CachedModel(target, len(rows), self.capacity)
+        self.target, self.graphs = cached_model(target, len(rows), self.capacity), graphs
+        self.room, self.kept = torch.zeros_like(self.lengths), [0] * len(rows)
+
+def _models(target, drafter):
+    "Every model that will keep keys and values, by what to call it"
+    interns = [] if drafter is None else [m for m in drafter.models if hasattr(m, "config")]
+    names = ["drafter"] if len(interns) == 1 else [f"drafter {i}" for i in range(len(interns))]
+    return {"target": target} | dict(zip(names, interns))
 
 def _every_uniform(rows, lengths, uniforms):
     "One uniform for each new position and purpose of each row, [R, N, 3]"
@@ -295,15 +304,20 @@ class _Fixed:
     def select(self, keep): self.rows = len(keep)
 
 # %% ../nbs/09_decoding.ipynb #cell-059
-def _select(live, keep):
-    "Go on with these rows only"
+def _going(live): return [i for i, r in enumerate(live.rows) if not r.finish_reason]
+
+def _select(live, going):
+    "Go on with these rows only; where shapes are to stay, rows that have ended fill up to a power of two"
+    size = len(going) if live.graphs is None else 1 << (len(going) - 1).bit_length()
+    if size == len(live.rows): return
+    keep = going + [i for i in range(len(live.rows)) if i not in going][:size - len(going)]
     at = torch.tensor(keep, dtype=torch.long, device=live.ids.device)
-    live.rows = [live.rows[i] for i in keep]
-    for name in ("ids", "lengths", "prompts", "uniforms"): setattr(live, name, getattr(live, name)[at])
+    live.rows, live.kept = [live.rows[i] for i in keep], [live.kept[i] for i in keep]
+    for name in ("ids", "lengths", "prompts", "uniforms", "room"): setattr(live, name, getattr(live, name)[at])
     live.params = live.params.select(at)
     live.target.select(at)
     if live.drafter is not None: live.drafter.select(at)
-    live.controller.select(keep)
+    if live.graphs is not None: live.graphs.forget()
 
 def _next_uniforms(live, G):
     "The uniforms of each row's next G + 1 positions, [R, G + 1, 3]"
@@ -313,58 +327,52 @@ def _next_uniforms(live, G):
 
 # %% ../nbs/09_decoding.ipynb #cell-062
 def _rooms(live):
-    "How many drafts each row can use: what the controller says, and no more than it has room for"
-    lengths = live.controller.lengths()
-    if len(lengths) != len(live.rows) or not all(_whole(n) and n >= 0 for n in lengths):
+    "How many drafts each row can use: what the controller says, and no more than it has room for; -1: it has ended"
+    going, lengths = _going(live), live.controller.lengths()
+    if len(lengths) != len(going) or not all(_whole(n) and n >= 0 for n in lengths):
         raise ValueError(f"gamma: {type(live.controller).__name__}.lengths() gave {lengths!r}; "
-                         f"it takes a whole number, 0 or more, for each of {len(live.rows)} rows")
-    return [min(n, r.left - 1) for n, r in zip(lengths, live.rows)]
+                         f"it takes a whole number, 0 or more, for each of {len(going)} rows")
+    rooms = [-1] * len(live.rows)
+    for i, n in zip(going, lengths): rooms[i] = min(n, live.rows[i].left - 1)
+    return rooms
 
-def _draft(live, room, u):
-    "What the drafter proposes for each row: at most `room`"
-    room = torch.tensor(room, device=live.ids.device)  # [R]
-    if u.shape[1] == 1: return Draft(live.ids[:, :0], None, room)
-    return live.drafter.draft(live.ids, live.lengths, room, live.params, u[:, :-1, DRAFT])
+def _draft(live, G):
+    "What the drafter proposes for each row, and the uniforms of the round, [R, G + 1, 3]"
+    u = _next_uniforms(live, G)
+    if G == 0: return Draft(live.ids[:, :0], None, live.room), u
+    return live.drafter.draft(live.ids, live.lengths, live.room.clamp_min(0), live.params, u[:, :-1, DRAFT]), u
 
 # %% ../nbs/09_decoding.ipynb #cell-064
-_CHUNK = 512                                         # how many tokens of a row are read at once
-
-def _read(cached, ids, lengths, longest, unread, until):
-    "Feed each row's last `unread` tokens, a chunk at a time, but for the last `until`; how many these were"
-    for first in range(unread, until, -_CHUNK):
-        width = min(_CHUNK, first - until)
-        cached(tail(ids, lengths, first)[:, :width], lengths - first, longest - first + width)
-    return max(0, unread - until)
-
 def _prefill(live):
     "Read what the first round will not: all but a chunk; a prompt of several rows once, and all but a token"
+    if live.past is not None and live.past.layout != _layout(live.target): live.past = None
     if live.past is not None: live.unread = _revive(live, live.past)
     starts = [i for i, r in enumerate(live.rows)
               if not i or r.prompt is not live.rows[i - 1].prompt or live.past]
     first, longest = torch.tensor(starts, device=live.ids.device), max(len(r.prompt) for r in live.rows)
     copied = len(starts) < len(live.rows)
-    if copied: live.target = CachedModel(live.target.model, len(starts), live.capacity)
-    read = _read(live.target, live.ids[first], live.lengths[first], longest, live.unread,
-                 1 if copied else _CHUNK)
+    if copied: live.target = cached_model(live.target.model, len(starts), live.capacity)
+    until = min(live.unread, 1 if copied else _CHUNK)
+    read_tail(live.target, live.ids[first], live.lengths[first], longest, live.unread, until)
     if copied: live.target.select(torch.bincount(first, minlength=len(live.rows)).cumsum(0) - 1)
-    live.unread, live.owed = live.unread - read, [read * (i in starts) for i in range(len(live.rows))]
+    live.owed = [(live.unread - until) * (i in starts) for i in range(len(live.rows))]
+    live.unread = until
 
 # %% ../nbs/09_decoding.ipynb #cell-067
-def _ask(live, drafts):
-    "The target's logits after the text and after each draft, [R, G + 1, V]; and the positions each row read"
-    G, longest = drafts.shape[1], max(len(r.prompt) + len(r.ids) for r in live.rows)
+def _ask(live, drafts, longest):
+    "The target's logits after the text and after each draft, [R, G + 1, V]"
+    G = drafts.shape[1]
     block = torch.cat([tail(live.ids, live.lengths, live.unread), drafts], 1)  # [R, W]
-    logits = live.target(block, live.lengths - live.unread, longest + G, keep=G + 1)
-    positions = [block.shape[1] + owed for owed in live.owed]
-    live.unread, live.owed = 1, [0] * len(live.rows)
-    return logits, positions
+    return live.target(block, live.lengths - live.unread, longest + G, keep=G + 1)
+
+def _lengths(rows): return [len(r.prompt) + len(r.ids) for r in rows]
 
 # %% ../nbs/09_decoding.ipynb #cell-071
 def _write(live, drafts, n, token):
-    "Put the accepted drafts and the closing token behind each row's text"
+    "Put the accepted drafts and the closing token behind each row's text; the new lengths"
     block = torch.cat([drafts, token[:, None]], 1).scatter(1, n[:, None], token[:, None])  # [R, G+1]
     live.ids.scatter_(1, _places(live, block.shape[1]), block)
-    live.lengths = live.lengths + n + 1
+    return live.lengths + (n + 1) * (live.room >= 0)
 
 def _places(live, count):
     "The columns of each row's next tokens; past the end, the one to spare"
@@ -372,23 +380,54 @@ def _places(live, count):
     return at.clamp_max(live.ids.shape[1] - 1)
 
 # %% ../nbs/09_decoding.ipynb #cell-074
-def _look_up(logits, p, draft, n, token, u):
-    "The figures of every drafted token and of the closing one, in one read"
-    R, G = draft.tokens.shape
-    tokens = torch.cat([draft.tokens, token[:, None]], 1)  # [R, G+1]
-    place = torch.cat([torch.arange(G, device=n.device).expand(R, G), n[:, None]], 1)  # [R, G+1]
-    raw = logits.double()
-    logprob = _pick(raw, place, tokens) - raw.logsumexp(-1).gather(1, place)
-    dart = torch.cat([u[:, :G, ACCEPT], u[..., RESAMPLE].gather(1, n[:, None])], 1)
-    figures = [tokens, _pick(p, place, tokens), _claimed(draft, place, tokens), dart, logprob]
-    counts = [x[:, None].expand(R, G + 1) for x in (n, draft.lengths)]
-    read = torch.stack([x.double() for x in figures + counts], 1).tolist()    # one read, [R, 7, G+1]
-    return [_Found(int(f[5][0]), int(f[6][0]), [int(t) for t in f[0]], *f[1:5]) for f in read]
+class _Verdict(NamedTuple):
+    n: torch.Tensor       # drafts kept, [R]
+    tokens: torch.Tensor  # the drafts, then the closing token, [R, G + 1]
+    place: torch.Tensor   # where in the block each of them stands, [R, G + 1]
+    p: torch.Tensor       # the processed target probability of each, [R, G + 1]
+
+def _sampled(scores, params, draft, u):
+    "By the rule of the paper, from logits [R, G + 1, V] and uniforms [R, G + 1, 3]"
+    p = probabilities(scores, params)
+    n, token = verify(p, draft.q, draft.tokens, draft.lengths, u[:, :-1, ACCEPT], u[..., RESAMPLE])
+    tokens, place = _in_line(draft, n, token)
+    return _Verdict(n, tokens, place, _pick(p, place, tokens))
+
+def _greedy(scores, draft):
+    "The same where every distribution is a certainty: a draft is kept if it is the likeliest token"
+    highest, best = scores.max(-1)                                                         # [R, G + 1]
+    right = draft.tokens == best[:, :-1]
+    n = (right & (_numbers(draft.tokens) < draft.lengths[:, None])).cumprod(1).sum(1)
+    tokens, place = _in_line(draft, n, best.gather(1, n[:, None])[:, 0])
+    nothing = highest - highest                                                            # NaN if not finite
+    return _Verdict(n, tokens, place, (tokens == best.gather(1, place)) + nothing.gather(1, place))
 
 # %% ../nbs/09_decoding.ipynb #cell-075
+def _numbers(tokens): return torch.arange(tokens.shape[1], device=tokens.device)
+
+def _in_line(draft, n, token):
+    "The drafts and the closing token, and where in the block they stand, [R, G + 1] each"
+    place = _numbers(draft.tokens).expand_as(draft.tokens)
+    return torch.cat([draft.tokens, token[:, None]], 1), torch.cat([place, n[:, None]], 1)
+
 def _pick(table, place, tokens):
     "From a table [R, K, V]: the entries of the given tokens at the given places, [R, J]"
     return table[torch.arange(len(table), device=place.device)[:, None], place, tokens]
+
+# %% ../nbs/09_decoding.ipynb #cell-078
+def _look_up(logits, draft, verdict, u):
+    "The figures of every drafted token and of the closing one, [R, 7, G + 1]"
+    n, tokens, place, p = verdict
+    raw = logits.float() if logits.element_size() < 4 else logits
+    logprob = _pick(raw.log_softmax(-1), place, tokens)
+    dart = torch.cat([u[:, :-1, ACCEPT], u[..., RESAMPLE].gather(1, n[:, None])], 1)
+    counts = [x[:, None].expand_as(tokens) for x in (n, draft.lengths)]
+    figures = tokens, p, _claimed(draft, place, tokens), dart, logprob, *counts
+    return torch.stack([x.double() for x in figures], 1)
+
+def _read(figures):
+    "The same on the host: one read"
+    return [_Found(int(f[5][0]), int(f[6][0]), [int(t) for t in f[0]], *f[1:5]) for f in figures.tolist()]
 
 def _claimed(draft, place, tokens):
     "The drafter's q of each token, [R, G + 1]"
@@ -397,7 +436,7 @@ def _claimed(draft, place, tokens):
     place = place.clamp_max(G - 1)
     return draft.tokens.gather(1, place) == tokens if draft.q is None else _pick(draft.q, place, tokens)
 
-# %% ../nbs/09_decoding.ipynb #cell-077
+# %% ../nbs/09_decoding.ipynb #cell-080
 def _processed(live, logits, drafts, room):
     "Logits after everything that comes before the temperature, each place with its own prefix"
     scores = edit_logits(logits, live.params, live.ids, live.lengths, drafts)
@@ -410,7 +449,7 @@ def _processed(live, logits, drafts, room):
             scores[r, place] = live.processor(row, text[r:r + 1, :length + place], scores[r:r + 1, place])
     return scores
 
-# %% ../nbs/09_decoding.ipynb #cell-078
+# %% ../nbs/09_decoding.ipynb #cell-081
 def _chained(processors):
     "One processor from a list of them, or from one; None from none"
     each = list(processors) if isinstance(processors, (list, tuple)) else [processors]
@@ -428,20 +467,82 @@ def _same_shape(row, processor, scores, result):
     raise TypeError(f"logits_processor: row {row.index}: {type(processor).__name__} returned "
                     f"{getattr(result, 'shape', result)!r}; it must return scores, {tuple(scores.shape)}")
 
-# %% ../nbs/09_decoding.ipynb #cell-081
+# %% ../nbs/09_decoding.ipynb #cell-084
+def _judge(live, draft, u, longest, room=None):
+    "Ask, verify, look up, write: the figures [R, 7, G + 1] and the new lengths"
+    logits = _ask(live, draft.tokens, longest)  # [R, G+1, V]
+    scores = _processed(live, logits, draft.tokens, room)
+    verdict = _greedy(scores, draft) if live.params.all_greedy else _sampled(scores, live.params, draft, u)
+    return _look_up(logits, draft, verdict, u), _write(live, draft.tokens, verdict.n, verdict.tokens[:, -1])
+
 def _round(live):
     "One draft, one forward of the target, one verdict: what happened to each row, and the positions it read"
     room = _rooms(live)
-    u = _next_uniforms(live, max(room))  # [R, G+1, 3]
-    draft = _draft(live, room, u)
-    logits, positions = _ask(live, draft.tokens)  # [R, G+1, V]
-    p = probabilities(_processed(live, logits, draft.tokens, room), live.params)
-    n, token = verify(p, draft.q, draft.tokens, draft.lengths, u[:, :-1, ACCEPT], u[..., RESAMPLE])
-    found = _look_up(logits, p, draft, n, token, u)
-    _write(live, draft.tokens, n, token)
+    live.room.copy_(torch.tensor(room))
+    if live.drafter is not None: live.drafter.tell(_lengths(live.rows), live.kept)
+    (draft, u), longest = _drafted(live, max(room)), max(_lengths(live.rows))
+    figures, lengths = _judged(live, draft, u, longest, room)
+    live.lengths.copy_(lengths)
+    found, positions = _read(figures), [live.unread + len(draft.tokens[0]) + owed for owed in live.owed]
+    live.unread, live.owed, live.kept = 1, [0] * len(room), [f.n_accepted for f in found]
     return found, positions
 
-# %% ../nbs/09_decoding.ipynb #cell-084
+# %% ../nbs/09_decoding.ipynb #cell-086
+class _Graphs:
+    "Recordings of the halves of a round, each by its key"
+    def __init__(self, record, counts): self.record, self.counts, self.known = record, counts, {}
+    def forget(self): self.known = {}
+
+    def run(self, key, function, *inputs):
+        "What the function returns for these tensors; recorded the first time, replayed from then on"
+        self.counts["replayed" if key in self.known else "recorded"] += 1
+        if key not in self.known: self.known[key] = self._recorded(function, inputs)
+        return self.known[key](inputs)
+
+    def _recorded(self, function, inputs):
+        own = [x if x is None else x.clone() for x in inputs]
+        replay = self.record(lambda: function(*own))
+        def call(inputs):
+            for mine, x in zip(own, inputs):
+                if x is not None: mine.copy_(x)
+            return replay()
+        return call
+
+def _graphs(decoder): return _Graphs(_recorder(decoder), decoder.graphs) if decoder.compile else None
+
+def _recorder(decoder):
+    "How to record: as CUDA graphs; elsewhere a function is its own recording"
+    return _graph if decoder.target.device.type == "cuda" else lambda function: function
+
+def _graph(function):
+    "A CUDA graph of a function without arguments, as a function"
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side): function()                   # once by itself: libraries allocate what they need
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph): result = function()
+    def replay():
+        graph.replay()
+        return result
+    return replay
+
+# %% ../nbs/09_decoding.ipynb #cell-087
+def _drafted(live, G):
+    "The first half of a round"
+    plan = live.drafter.plan(G) if live.graphs is not None and G else None
+    if plan is None: return _draft(live, G)
+    return live.graphs.run(("draft", G, plan), lambda: _draft(live, G))
+
+def _judged(live, draft, u, longest, room):
+    "The second half of a round"
+    if live.graphs is None or live.unread > 1 or live.processor: return _judge(live, draft, u, longest, room)
+    G = draft.tokens.shape[1]
+    longest = max(256, 1 << (longest + G).bit_length()) - G
+    def judge(tokens, q, lengths, u): return _judge(live, Draft(tokens, q, lengths), u, longest)
+    return live.graphs.run(("judge", G, draft.q is None, longest), judge, draft.tokens, draft.q, draft.lengths, u)
+
+# %% ../nbs/09_decoding.ipynb #cell-090
 def _check(row, found):
     "Refuse figures that are not numbers"
     after = f"after {len(row.prompt) + len(row.ids)} tokens"
@@ -450,7 +551,7 @@ def _check(row, found):
     if any(isnan(q) for q in found.q[:found.drafted]):
         raise ValueError(f"row {row.index}: the drafter's q holds NaN {after}")
 
-# %% ../nbs/09_decoding.ipynb #cell-087
+# %% ../nbs/09_decoding.ipynb #cell-093
 @dataclass
 class Generation:
     "What a decoder made of its prompts; each list has one entry a row, prompt by prompt"
@@ -480,7 +581,7 @@ class Generation:
                  if f.name not in ("stats", "trace", "past")}
         return json.dumps(plain | {"stats": asdict(self.stats), "trace": json.loads(self.trace.to_json())})
 
-# %% ../nbs/09_decoding.ipynb #cell-088
+# %% ../nbs/09_decoding.ipynb #cell-094
 def _closed(rows, tokenizer, past=None):
     "The books of all rows as a `Generation`"
     text = None if tokenizer is None else [_decode(tokenizer, r.ids)[:r.text.cut] for r in rows]
@@ -489,22 +590,22 @@ def _closed(rows, tokenizer, past=None):
                       seeds=[r.seed for r in rows], stats=Stats.total([r.stats for r in rows]),
                       trace=Trace([x for r in rows for x in r.records], range(len(rows))), past=past)
 
-# %% ../nbs/09_decoding.ipynb #cell-091
+# %% ../nbs/09_decoding.ipynb #cell-097
 class _Past:
     "The keys and values of rows that have ended, layer by layer"
-    def __init__(self, model): self.model, self.groups, self.rows = weakref.ref(model), [], {}
+    def __init__(self, model): self.model, self.groups, self.rows, self.layout = weakref.ref(model), [], {}, None
 
     def park(self, live, ended):
         "Keep what has been read of the rows at these places"
         at, rows = torch.tensor(ended), [live.rows[i] for i in ended]
-        longest = max(len(r.prompt) + len(r.ids) for r in rows) - 1
+        longest, self.layout = max(_lengths(rows)) - 1, _layout(live.target)
         self.groups.append([(x.keys[at, :longest], x.values[at, :longest]) for x in live.target.cache.layers])
         for i, r in enumerate(rows): self.rows[r.index] = self.groups[-1], i, (r.prompt + r.ids)[:-1]
 
     @property
     def nbytes(self): return sum(x.nbytes for group in self.groups for layer in group for x in layer)
 
-# %% ../nbs/09_decoding.ipynb #cell-092
+# %% ../nbs/09_decoding.ipynb #cell-098
 def _revive(live, past):
     "Give each row the keys and values of the text that it goes on from; how many tokens some row still lacks"
     unread = []
@@ -516,15 +617,16 @@ def _revive(live, past):
                 layer.lazy_initialization(*(x[:1].transpose(1, 2).expand(len(live.rows), -1, -1, -1)
                                             for x in (keys, values)))
             layer.keys[r, :known], layer.values[r, :known] = keys[i, :known], values[i, :known]
-        live.target.fed[r, :known] = live.ids[r, :known]
         unread.append(len(row.prompt) - known)
     return max(unread)
+
+def _layout(cached): return type(cached), cached.model.dtype, cached.model.device       # what keys look like
 
 def _common(a, b):
     "How many ids two texts begin with in common"
     return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
 
-# %% ../nbs/09_decoding.ipynb #cell-095
+# %% ../nbs/09_decoding.ipynb #cell-101
 class Event(NamedTuple):
     "The tokens that one round added to one row"
     row: int
@@ -534,7 +636,7 @@ class Event(NamedTuple):
     kinds: list[str]           # accepted, correction or bonus, one for each token
     finish_reason: str | None  # "eos", "stop" or "length" in the row's last event
 
-# %% ../nbs/09_decoding.ipynb #cell-098
+# %% ../nbs/09_decoding.ipynb #cell-104
 def _open(target, prompts, params, tokenizer=None):
     "A book for every row: prompt by prompt, `n` rows each"
     settings, rows = params.per_prompt(len(prompts)), []
@@ -555,7 +657,7 @@ def _eos(given, target):
     ids = [] if given is None else [given] if isinstance(given, int) else given
     return tuple(i for i in ids if i < vocabulary(target))
 
-# %% ../nbs/09_decoding.ipynb #cell-100
+# %% ../nbs/09_decoding.ipynb #cell-106
 def _stop_ids(strings, tokenizer, row):
     "The ids of stop strings that are special tokens"
     if strings and tokenizer is None:
@@ -567,7 +669,7 @@ def _stop_ids(strings, tokenizer, row):
                          "give the special token alone")
     return tuple(tokenizer.convert_tokens_to_ids(s) for s in strings if s in special)
 
-# %% ../nbs/09_decoding.ipynb #cell-102
+# %% ../nbs/09_decoding.ipynb #cell-108
 def _check_prompt(prompt, row, context, vocab):
     here = f"prompts: row {row}"
     if not prompt: raise ValueError(f"{here} is empty; a prompt needs at least one token")
@@ -577,7 +679,7 @@ def _check_prompt(prompt, row, context, vocab):
     if wrong:
         raise ValueError(f"{here} holds id {wrong[0]}; the target's vocabulary has ids 0 to {vocab - 1}")
 
-# %% ../nbs/09_decoding.ipynb #cell-105
+# %% ../nbs/09_decoding.ipynb #cell-111
 @contextmanager
 def _evaluating(modules):
     "No gradients and no dropout; every module's training flag as it was afterwards"
@@ -588,30 +690,31 @@ def _evaluating(modules):
     finally:
         for m in training: m.training = True
 
-# %% ../nbs/09_decoding.ipynb #cell-107
+# %% ../nbs/09_decoding.ipynb #cell-113
 def _rounds(decoder, task):
     "Run rounds until every row has ended; yields the rows that took part in each"
     drafter = _started(decoder.drafter, vocabulary(decoder.target), [r.seed for r in task.rows])
     modules = [*_modules(decoder.target), *_modules(drafter)]
     with _evaluating(modules):
-        live = _Live(task, decoder.target, drafter, _controller(decoder.gamma).start(len(task.rows)))
+        live = _Live(task, decoder.target, drafter, _controller(decoder.gamma).start(len(task.rows)),
+                     _graphs(decoder))
         _prefill(live)
-    while live.rows:
+    while going := _going(live):
         with _evaluating(modules): found, positions = _round(live)
-        for row, f in zip(live.rows, found): _check(row, f)
-        judged = [_book(*of_row, task.stop) for of_row in zip(live.rows, found, positions)]
+        for i in going: _check(live.rows[i], found[i])
+        judged = [_book(live.rows[i], found[i], positions[i], task.stop) for i in going]
         live.controller.observe(*map(list, zip(*judged)))
-        yield live.rows
-        going, ended = _parted(live.rows)
-        if ended:
-            with _evaluating(modules):
-                if task.keep is not None: task.keep.park(live, ended)
-                _select(live, going)
+        taking_part = [live.rows[i] for i in going]
+        yield taking_part
+        if any(r.finish_reason for r in taking_part):
+            with _evaluating(modules): _part(live, going, task.keep)
 
-def _parted(rows):
-    "The places of the rows that go on, and of those that have ended"
-    places = range(len(rows))
-    return [i for i in places if not rows[i].finish_reason], [i for i in places if rows[i].finish_reason]
+def _part(live, going, keep):
+    "Let rows go that have just ended"
+    ended = [i for i in going if live.rows[i].finish_reason]
+    if keep is not None: keep.park(live, ended)
+    live.controller.select([n for n, i in enumerate(going) if i not in ended])
+    _select(live, [i for i in going if i not in ended])
 
 def _started(drafter, vocab, seeds):
     "The drafter, made ready for one run; one that keeps texts from run to run is told the rows' seeds"
@@ -625,7 +728,7 @@ def _modules(x):
     held = vars(x).values() if isinstance(x, Drafter) else x if isinstance(x, (list, tuple)) else ()
     return [m for y in held for m in _modules(y)]
 
-# %% ../nbs/09_decoding.ipynb #cell-108
+# %% ../nbs/09_decoding.ipynb #cell-114
 def _events(rounds, rows):
     "The rounds as events, row by row"
     seen = [0] * len(rows)
@@ -642,7 +745,7 @@ def _news(row):
     if not row.sampling.stop_strings: row.text.add(row.ids[len(row.text.ids):])
     return row.text.more(row.finish_reason is not None)
 
-# %% ../nbs/09_decoding.ipynb #cell-109
+# %% ../nbs/09_decoding.ipynb #cell-115
 def _controller(gamma):
     "What says how many tokens to draft"
     if _whole(gamma) and gamma >= 0: return _Fixed(int(gamma))
@@ -655,7 +758,7 @@ def _check_tokenizer(tokenizer):
     if tokenizer is None or hasattr(tokenizer, "decode"): return tokenizer
     raise TypeError(f"tokenizer: got {tokenizer!r}; it takes a tokenizer of transformers, or None")
 
-# %% ../nbs/09_decoding.ipynb #cell-111
+# %% ../nbs/09_decoding.ipynb #cell-117
 def _check_choice(prompts, messages, earlier):
     "Refuse what does not go together"
     if prompts is not None and messages is not None:
@@ -687,7 +790,7 @@ def _past_of(earlier, target):
     past = earlier and earlier.past
     return past if past and past.model() is target else None
 
-# %% ../nbs/09_decoding.ipynb #cell-113
+# %% ../nbs/09_decoding.ipynb #cell-119
 def _told(streamer, rounds, row):
     "The same rounds; what they bring goes into a streamer of transformers as well"
     streamer.put(torch.tensor([row.prompt]))
@@ -699,7 +802,7 @@ def _told(streamer, rounds, row):
             yield live
     finally: streamer.end()                          # after an error, too: another thread may be waiting
 
-# %% ../nbs/09_decoding.ipynb #cell-115
+# %% ../nbs/09_decoding.ipynb #cell-121
 def _check_streamer(streamer, rows):
     if streamer is None: return
     if not callable(getattr(streamer, "put", None)) or not callable(getattr(streamer, "end", None)):
@@ -708,7 +811,7 @@ def _check_streamer(streamer, rows):
     if len(rows) != 1:
         raise ValueError(f"streamer: takes one row; there are {len(rows)}. Events of `stream` name theirs")
 
-# %% ../nbs/09_decoding.ipynb #cell-117
+# %% ../nbs/09_decoding.ipynb #cell-123
 _UNABLE = ("num_beams", "num_beam_groups", "penalty_alpha", "dola_layers", "guidance_scale", "constraints",
            "token_healing", "force_words_ids", "prompt_lookup_num_tokens", "assistant_early_exit", "use_mtp",
            "output_scores", "output_logits", "output_attentions", "output_hidden_states")
@@ -736,7 +839,7 @@ def _ends_of(criteria, width):
     rest = [c for c in criteria or () if type(c) not in (MaxLengthCriteria, EosTokenCriteria)]
     return dict(max_new_tokens=min(lengths)) if lengths else {}, dict(eos_token_id=ends or None), rest
 
-# %% ../nbs/09_decoding.ipynb #cell-118
+# %% ../nbs/09_decoding.ipynb #cell-124
 def _drop_in(decoder, model, input_ids, processors, criteria, config, given, seed=None, stop_strings=(),
              streamer=None):
     "What `generate` would return, decoded by a decoder of ours"
@@ -770,7 +873,7 @@ def _shared(prompts):
         if prompts[i] == prompts[i - 1]: prompts[i] = prompts[i - 1]
     return prompts
 
-# %% ../nbs/09_decoding.ipynb #cell-119
+# %% ../nbs/09_decoding.ipynb #cell-125
 class _Padded:
     "Processors and criteria that expect each row's text with its padding before it"
     def __init__(self, pads, processors, criteria):
@@ -806,7 +909,7 @@ def _as_returned(input_ids, new, config):
     ids = torch.cat([input_ids, tail.to(input_ids)], 1)
     return GenerateDecoderOnlyOutput(sequences=ids) if config.return_dict_in_generate else ids
 
-# %% ../nbs/09_decoding.ipynb #cell-120
+# %% ../nbs/09_decoding.ipynb #cell-126
 class _DropIn:
     def custom_generate(self, model, input_ids, logits_processor=None, stopping_criteria=None,
                         generation_config=None, **given):
@@ -826,7 +929,7 @@ class _DropIn:
                             given, seed, stop_strings, streamer)
         return custom_generate
 
-# %% ../nbs/09_decoding.ipynb #cell-123
+# %% ../nbs/09_decoding.ipynb #cell-129
 def _task_of(decoder, prompts, params, *, messages=None, attention_mask=None, logits_processor=None,
              stop=None, streamer=None, uniforms=None, continue_from=None, **fields):
     "Everything checked, and a book opened for every row"
@@ -842,7 +945,7 @@ def _run(decoder, task):
     rounds = _rounds(decoder, task)
     return rounds if task.streamer is None else _told(task.streamer, rounds, task.rows[0])
 
-# %% ../nbs/09_decoding.ipynb #cell-124
+# %% ../nbs/09_decoding.ipynb #cell-130
 class _Decoder(_DropIn):
     def generate(self,
                  prompts=None,           # anything `as_rows` takes
@@ -870,7 +973,7 @@ class _Decoder(_DropIn):
         task = _task_of(self, prompts, params, **given)
         return _events(_run(self, task), task.rows)
 
-# %% ../nbs/09_decoding.ipynb #cell-125
+# %% ../nbs/09_decoding.ipynb #cell-131
 class SpeculativeDecoder(_Decoder):
     "Decodes with a target and a drafter; the law of the output is the target's alone"
     def __init__(self,
@@ -879,20 +982,24 @@ class SpeculativeDecoder(_Decoder):
                  *,
                  tokenizer=None,  # for text in and text out
                  gamma: object = 4,  # how many tokens to draft in a round, or a controller (AdaptiveGamma)
+                 compile: bool = False, # fixed shapes, and on a GPU each half of a round as one CUDA graph
                 ):
         check_model(target, "target")
         _controller(gamma)
-        self.target, self.tokenizer = target, _check_tokenizer(tokenizer)
+        self.target, self.tokenizer, self.compile = target, _check_tokenizer(tokenizer), bool(compile)
+        self.graphs = Counter()      # how many were recorded, and how often they were replayed
         self.gamma = int(gamma) if _whole(gamma) else gamma
         self.drafter = drafter if isinstance(drafter, Drafter) else ModelDrafter(drafter)
 
-# %% ../nbs/09_decoding.ipynb #cell-127
+# %% ../nbs/09_decoding.ipynb #cell-133
 class AutoregressiveDecoder(_Decoder):
     "Plain decoding, one token a round, with the same arguments: the oracle and the baseline"
     def __init__(self,
                  target,          # a transformers causal LM
                  *,
                  tokenizer=None,  # for text in and text out
+                 compile: bool = False, # fixed shapes, and on a GPU each round as one CUDA graph
                 ):
         check_model(target, "target")
         self.target, self.drafter, self.gamma, self.tokenizer = target, None, 0, _check_tokenizer(tokenizer)
+        self.compile, self.graphs = bool(compile), Counter()

@@ -184,6 +184,7 @@ class LawTest(NamedTuple):
 # %% ../nbs/01_exactness.ipynb #cell-074
 def _pool(seen: np.ndarray, expected: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
     "Merge the rarest cells into one until every cell expects `least`"
+    if not least > 0: raise ValueError(f"least must be a number above 0; got {least}")
     order = np.argsort(expected, axis=None, kind="stable")
     seen, expected = seen.ravel()[order], expected.ravel()[order]
     rare = int((expected < least).sum())

@@ -101,6 +101,7 @@ class RowParams:
     def __post_init__(self):
         greedy = self.temperature == 0
         self.any_greedy, self.all_greedy = bool(greedy.any()), bool(greedy.all())
+        self.all_one = bool((self.temperature == 1).all())
         self.most = 0 if self.top_k is None else max(self.top_k.tolist(), default=0)
 
     def select(self, rows: torch.Tensor) -> "RowParams": # rows: indices, [R']
@@ -136,7 +137,7 @@ def probabilities(logits: torch.Tensor, # [R, ..., V]
     if params.all_greedy: return _one_hot(logits)
     columns = params.temperature, params.top_k, params.top_p, params.min_p
     t, top_k, top_p, min_p = (_per_row(x, logits) for x in columns)
-    kept = (logits - logits.amax(-1, keepdim=True)) / t
+    kept = logits if params.all_one else (logits - logits.amax(-1, keepdim=True)) / t
     if params.most: kept = _keep_top_k(kept, top_k, params.most)
     if top_p is not None: kept = _keep_top_p(kept, top_p)
     p = kept.softmax(-1)
