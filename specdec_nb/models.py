@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['load_pair', 'load_prompts', 'random_llama', 'noisy_copy', 'load_corpus', 'split_speeches', 'train_tokenizer',
            'encode_speeches', 'windows', 'learning_rate', 'next_token_loss', 'train', 'distillation_loss', 'write_text',
-           'alpha_text', 'pair_config', 'train_pair']
+           'alpha_text', 'pair_config', 'train_pair', 'check_tokenizers', 'open_pair']
 
-# %% ../nbs/06_models.ipynb #4a02fcb8
+# %% ../nbs/06_models.ipynb #cell-005
 import copy
 import json
 import lzma
@@ -15,6 +15,7 @@ import math
 import os
 import platform
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from datetime import date
@@ -28,10 +29,13 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch import nn
 from torch.nn import functional as F
 from tqdm import tqdm
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from transformers.utils import logging
 
-# %% ../nbs/06_models.ipynb #a991142f
+from .cache import check_model
+
+# %% ../nbs/06_models.ipynb #cell-009
 _END = "<|end|>"                           # closes a speech; its id is 0
 _PAIR = files("specdec_nb")/"pair"
 
@@ -50,7 +54,7 @@ def _load_model(folder, dtype):
 def _load_tokenizer(folder):
     return PreTrainedTokenizerFast(tokenizer_file=str(Path(folder)/"tokenizer.json"), eos_token=_END)
 
-# %% ../nbs/06_models.ipynb #451101b5
+# %% ../nbs/06_models.ipynb #cell-010
 def load_pair(dtype: torch.dtype = torch.float32,      # of the loaded weights
               folder: str | Path | None = None,        # made by `train_pair`; None: the pair that ships
              ) -> tuple[LlamaForCausalLM, LlamaForCausalLM, PreTrainedTokenizerFast]:
@@ -58,12 +62,12 @@ def load_pair(dtype: torch.dtype = torch.float32,      # of the loaded weights
     folder = _PAIR if folder is None else Path(folder)
     return *(_load_model(folder/name, dtype) for name in ("professor", "intern")), _load_tokenizer(folder)
 
-# %% ../nbs/06_models.ipynb #c76e3717
+# %% ../nbs/06_models.ipynb #cell-017
 def load_prompts() -> list[str]: # one for each held-out speech, oldest first
     "Openings of speeches that neither model has seen"
     return json.loads((_PAIR/"prompts.json").read_text(encoding="utf-8"))
 
-# %% ../nbs/06_models.ipynb #f5670465
+# %% ../nbs/06_models.ipynb #cell-020
 def random_llama(layers: int = 2,     # decoder layers
                  seed: int = 0,       # of the weights
                  vocab: int = 64,     # ids
@@ -77,7 +81,7 @@ def random_llama(layers: int = 2,     # decoder layers
         torch.manual_seed(seed)
         return LlamaForCausalLM(config).double().eval()
 
-# %% ../nbs/06_models.ipynb #76c91e7b
+# %% ../nbs/06_models.ipynb #cell-023
 def noisy_copy(model: nn.Module,  # it is not changed
                noise: float,      # standard deviation, in units of each weight tensor's own
                seed: int = 0,     # of the noise
@@ -89,13 +93,13 @@ def noisy_copy(model: nn.Module,  # it is not changed
             w.add_(noise * w.std() * torch.randn(w.shape, generator=g, dtype=w.dtype))
     return noisy
 
-# %% ../nbs/06_models.ipynb #d30604e5
+# %% ../nbs/06_models.ipynb #cell-026
 def load_corpus(path: str | Path, # an .xz file of JSON lines with `year`, `name` and `text`
                ) -> list[dict]:   # one for each speech, in the file's order
     "Read a corpus of speeches"
     with lzma.open(path, "rt", encoding="utf-8") as f: return [json.loads(line) for line in f]
 
-# %% ../nbs/06_models.ipynb #c399049d
+# %% ../nbs/06_models.ipynb #cell-029
 def split_speeches(speeches: list[dict], # oldest first
                    every: int = 20,      # hold out one in this many
                   ) -> tuple[list[dict], list[dict]]: # to learn from, and held out
@@ -103,7 +107,7 @@ def split_speeches(speeches: list[dict], # oldest first
     held = range(every // 2, len(speeches), every)
     return [s for i, s in enumerate(speeches) if i not in held], [speeches[i] for i in held]
 
-# %% ../nbs/06_models.ipynb #b480c009
+# %% ../nbs/06_models.ipynb #cell-032
 def train_tokenizer(texts: Iterable[str],    # what to learn from
                     vocab_size: int = 2048,  # ids, that of the end token among them
                    ) -> PreTrainedTokenizerFast:
@@ -115,7 +119,7 @@ def train_tokenizer(texts: Iterable[str],    # what to learn from
     bpe.train_from_iterator(texts, trainer)
     return PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token=_END)
 
-# %% ../nbs/06_models.ipynb #eb671862
+# %% ../nbs/06_models.ipynb #cell-035
 def encode_speeches(tokenizer: PreTrainedTokenizerFast, # made by `train_tokenizer`
                     speeches: list[dict],               # in the order in which they are to stand
                    ) -> torch.Tensor:                   # ids, [N]
@@ -123,7 +127,7 @@ def encode_speeches(tokenizer: PreTrainedTokenizerFast, # made by `train_tokeniz
     rows = tokenizer([s["text"] + _END for s in speeches])["input_ids"]
     return torch.tensor([i for row in rows for i in row])
 
-# %% ../nbs/06_models.ipynb #16554a2e
+# %% ../nbs/06_models.ipynb #cell-038
 def _generator(seed, step):
     "The randomness of one step; torch looks at the lowest 32 bits of this number and no others"
     return torch.Generator().manual_seed(seed * 1_000_003 + step)
@@ -138,7 +142,7 @@ def windows(ids: torch.Tensor,   # a long line of ids, [N]
     starts = torch.randint(len(ids) - context - 1, (batch,), generator=_generator(seed, step))
     return ids[starts[:, None] + torch.arange(context + 1)]
 
-# %% ../nbs/06_models.ipynb #7df0cb28
+# %% ../nbs/06_models.ipynb #cell-043
 def learning_rate(step: int,          # from 0
                   steps: int,         # in all
                   peak: float,        # the highest rate
@@ -148,7 +152,7 @@ def learning_rate(step: int,          # from 0
     if step < warmup: return peak * (step + 1) / warmup
     return peak * (0.55 + 0.45 * math.cos(math.pi * (step - warmup) / (steps - warmup)))
 
-# %% ../nbs/06_models.ipynb #0ab968ac
+# %% ../nbs/06_models.ipynb #cell-046
 def _logits(model, x):                                                    # [R, T] -> [R, T, V]
     with torch.autocast(x.device.type, torch.bfloat16): return model(x, use_cache=False).logits.float()
 
@@ -158,7 +162,7 @@ def next_token_loss(model: nn.Module,     # a causal LM
     "Cross-entropy of every next token"
     return F.cross_entropy(_logits(model, batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
 
-# %% ../nbs/06_models.ipynb #4e896cc0
+# %% ../nbs/06_models.ipynb #cell-049
 def _step(model, optimiser, loss, rate):
     for group in optimiser.param_groups: group["lr"] = rate
     loss.backward()
@@ -181,7 +185,7 @@ def _resume(path, model, optimiser):
     optimiser.load_state_dict(state["optimiser"])
     return state["step"], state["history"]
 
-# %% ../nbs/06_models.ipynb #ef77eefb
+# %% ../nbs/06_models.ipynb #cell-050
 def train(model: nn.Module,     # trained in place
           loss_of: Callable,    # (model, batch) -> loss
           batch_of: Callable,   # step, from 0 -> batch
@@ -206,7 +210,7 @@ def train(model: nn.Module,     # trained in place
                          "step": step, "history": history})
     return history
 
-# %% ../nbs/06_models.ipynb #f012ed00
+# %% ../nbs/06_models.ipynb #cell-055
 def distillation_loss(professor: nn.Module, # the teacher; it is not changed
                      ) -> Callable:         # (intern, batch [R, T + 1]) -> nats per token
     "The divergence of an Intern's distributions from the Professor's, over whole vocabularies"
@@ -216,7 +220,7 @@ def distillation_loss(professor: nn.Module, # the teacher; it is not changed
         return F.kl_div(q, p, log_target=True, reduction="none").sum(-1).mean()
     return loss
 
-# %% ../nbs/06_models.ipynb #e17ec0a0
+# %% ../nbs/06_models.ipynb #cell-058
 def write_text(model: nn.Module,      # a causal LM
                starts: torch.Tensor,  # how each row begins, [R, T]
                length: int,           # tokens in each row, the beginning among them
@@ -229,7 +233,7 @@ def write_text(model: nn.Module,      # a causal LM
         return model.eval().generate(starts, attention_mask=torch.ones_like(starts), do_sample=True, top_k=0,
                                      pad_token_id=0, max_new_tokens=more, min_new_tokens=more)
 
-# %% ../nbs/06_models.ipynb #b2ad7d26
+# %% ../nbs/06_models.ipynb #cell-064
 def alpha_text(p_model: nn.Module,        # the target
                q_model: nn.Module,        # the drafter
                ids: torch.Tensor,         # texts, [R, T]
@@ -246,7 +250,7 @@ def alpha_text(p_model: nn.Module,        # the target
     with torch.inference_mode(): total = sum(shared(rows).double().sum().item() for rows in ids.split(batch))
     return total / ids.numel()
 
-# %% ../nbs/06_models.ipynb #adfbc1d5
+# %% ../nbs/06_models.ipynb #cell-082
 def pair_config(layers: int,        # decoder layers
                 width: int,         # of the residual stream, a multiple of 32
                 inner: int,         # width of the feed-forward
@@ -259,7 +263,7 @@ def pair_config(layers: int,        # decoder layers
                        num_attention_heads=heads, num_key_value_heads=heads, max_position_embeddings=context,
                        tie_word_embeddings=True, bos_token_id=None, eos_token_id=0)
 
-# %% ../nbs/06_models.ipynb #c20f376a
+# %% ../nbs/06_models.ipynb #cell-085
 _PROFESSOR = dict(layers=12, width=192, inner=512)
 _INTERN = dict(layers=1, width=224, inner=768)
 
@@ -288,7 +292,7 @@ def _fresh_pair(vocab, seed):
         torch.manual_seed(seed)
         return [LlamaForCausalLM(pair_config(**shape, vocab=vocab)) for shape in (_PROFESSOR, _INTERN)]
 
-# %% ../nbs/06_models.ipynb #6cf3bf24
+# %% ../nbs/06_models.ipynb #cell-087
 def _train_professor(model, texts, steps, context, every, seed, folder):
     def measure(model):
         with torch.no_grad(): return {"held_out": next_token_loss(model.eval(), texts.held).item()}
@@ -306,7 +310,7 @@ def _written(professor, ids, batches, context, folder, seed):
         rows.append(torch.load(path, weights_only=True))
     return torch.cat(rows)
 
-# %% ../nbs/06_models.ipynb #0c66d9dc
+# %% ../nbs/06_models.ipynb #cell-089
 def _lesson(ids, text, step, seed, context):
     "The Intern's batch: speeches in even steps, the Professor's own texts in odd ones"
     if step % 2 == 0: return windows(ids, step, seed, context=context)
@@ -319,7 +323,7 @@ def _train_intern(model, professor, texts, text, steps, context, every, seed, fo
     def batch_of(step): return _lesson(texts.learn, text, step, seed, context)
     return train(model, distillation_loss(professor), batch_of, steps, 3e-3, folder, measure, every, "Intern")
 
-# %% ../nbs/06_models.ipynb #fcc64e24
+# %% ../nbs/06_models.ipynb #cell-092
 def _machine():
     "Processor and cores; Linux knows the processor's own name"
     info = Path("/proc/cpuinfo")
@@ -340,7 +344,7 @@ def _ship(out, run, openings, professor, intern):
         professor.half().save_pretrained(out/"professor")
         intern.half().save_pretrained(out/"intern")
 
-# %% ../nbs/06_models.ipynb #4d8b17e1
+# %% ../nbs/06_models.ipynb #cell-094
 def train_pair(out: str | Path,              # folder for the pair and for the checkpoints
                corpus: str | Path,           # a file for `load_corpus`
                professor_steps: int = 1400,  # of 8 windows each
@@ -362,3 +366,62 @@ def train_pair(out: str | Path,              # folder for the pair and for the c
     then = _train_intern(intern, professor.eval(), texts, text, intern_steps, *how, out/"run"/"intern")
     _ship(out, {"made": made, "professor": first, "intern": then}, texts.openings, professor, intern)
     return out
+
+# %% ../nbs/06_models.ipynb #cell-100
+def check_tokenizers(target: PreTrainedTokenizerBase,  # of the target
+                     drafter: PreTrainedTokenizerBase, # of the drafter
+                    ) -> None:
+    "Raise a ValueError that names the first id which is one token to the target and another to the drafter"
+    ids, pair = list(range(min(len(target), len(drafter)))), (target, drafter)
+    special = set.intersection(*({i for i, t in x.added_tokens_decoder.items() if t.special} for x in pair))
+    for i, a, b in zip(ids, *(x.convert_ids_to_tokens(ids) for x in pair)):
+        if a != b and None not in (a, b) and i not in special:
+            raise ValueError(f"drafter: its tokenizer has {b!r} as id {i}, and the target's has {a!r}; "
+                             "take a drafter with the target's tokenizer")
+
+# %% ../nbs/06_models.ipynb #cell-104
+def open_pair(target: str | Path,   # a folder, or a name on the model hub
+              drafter: str | Path,  # the same
+              *,
+              dtype: torch.dtype | str = "auto",          # of the weights; "auto": as they were saved
+              device: torch.device | str | None = None,   # None: a GPU if there is one
+              device_map: str | dict | None = None,       # for a target on several devices; needs accelerate
+             ) -> tuple[nn.Module, nn.Module, PreTrainedTokenizerBase]: # target, drafter, the target's tokenizer
+    "Open two causal language models that share a vocabulary, ready to decode"
+    given = {"target": str(target), "drafter": str(drafter)}
+    if device is None: device = "cuda" if torch.cuda.is_available() else "cpu"
+    with _quiet(), torch.random.fork_rng(devices=[]):
+        tokenizers = [_opened(AutoTokenizer, "tokenizer", *item) for item in given.items()]
+        check_tokenizers(*tokenizers)
+        maps = {"target": device_map, "drafter": None}
+        pair = [_placed(*item, dtype, device, maps[item[0]]) for item in given.items()]
+    return *pair, tokenizers[0]
+
+# %% ../nbs/06_models.ipynb #cell-105
+@contextmanager
+def _quiet():
+    "No bars, no notices, no warnings"
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with _no_bars(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally: logging.set_verbosity(verbosity)
+
+def _opened(kind, what, role, source, **how):
+    try: return kind.from_pretrained(source, **how)
+    except Exception as error:
+        raise ValueError(f"{role}: no {what} can be loaded from {source!r}: {_first_line(error)}") from error
+
+def _first_line(error): return next(iter(str(error).splitlines()), type(error).__name__)
+
+def _placed(role, source, dtype, device, device_map):
+    "A model, checked, where it is to run"
+    how = dict(dtype=dtype) | ({} if device_map is None else dict(device_map=device_map))
+    model = _opened(AutoModelForCausalLM, "model", role, source, **how)
+    check_model(model, role)
+    if device_map is not None or getattr(model, "is_quantized", False): return model.eval()
+    try: return model.to(device).eval()
+    except Exception as error:
+        raise ValueError(f"device: {device!r} does not work for the {role}: {_first_line(error)}") from error
