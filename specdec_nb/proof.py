@@ -27,16 +27,18 @@ from .decoding import Generation, _eos, _evaluating, as_rows
 def _laws_after(target, texts, start, settings, prompt):
     "The laws after the first `start`, ..., all T tokens of texts, [N, T-start+1, V]; prompt: its length"
     if hasattr(target, "probs"):
-        laws = [[_law("target.probs(prefix)", target.probs(t[:k])) for k in range(start, len(t) + 1)] for t in texts]
+        laws = [[_law("target.probs(prefix)", target.probs(text[:k])) for k in range(start, len(text) + 1)]
+                for text in texts]
         return torch.tensor(np.array(laws))
     logits, params = _edited_logits(target, texts, start, settings, prompt)
     laws = probabilities(logits, params).cpu()
-    if laws.isnan().any(): raise ValueError(f"target: its logits have no finite maximum after {texts[0][:start]}")
+    if laws.isnan().any():
+        raise ValueError(f"target: its logits have no finite maximum after {texts[0][:start]}")
     return laws
 
 # %% ../nbs/10_proof.ipynb #cell-019
 def _edited_logits(model, texts, start, settings, prompt, vocab=None):
-    "A model's logits after the first `start`, ..., all T tokens, with penalty and minimum; and the sampling parameters"
+    "A model's logits after the first `start`, ..., all T tokens, penalised; and the sampling parameters"
     ids, N = torch.tensor(texts, device=model.device), len(texts)
     params = row_params([settings] * N, ids.device, [prompt] * N)
     with _evaluating(list(model.modules())):
@@ -48,13 +50,15 @@ def _edited_logits(model, texts, start, settings, prompt, vocab=None):
 def _settled(params, target):
     "Sampling parameters as plain values, the end ids among them"
     settings = SamplingParams.of(params, {}).per_prompt(1)[0]
-    if not hasattr(target, "probs"): return replace(settings, eos_token_id=_eos(settings.eos_token_id, target))
+    if not hasattr(target, "probs"):
+        return replace(settings, eos_token_id=_eos(settings.eos_token_id, target))
     plain = SamplingParams(eos_token_id=settings.eos_token_id).per_prompt(1)[0]
     if settings != replace(plain, n=settings.n, seed=settings.seed, max_new_tokens=settings.max_new_tokens):
-        raise ValueError("params: a target with probs(prefix) has its law already; only eos_token_id can be given")
+        raise ValueError("params: a target with probs(prefix) has its law already; "
+                         "only eos_token_id can be given")
     return replace(settings, eos_token_id=()) if settings.eos_token_id == "model" else settings
 
-# %% ../nbs/10_proof.ipynb #cell-025
+# %% ../nbs/10_proof.ipynb #cell-023
 def _at_once(target, length):
     "How many texts of a length go through one forward"
     return max(1, 2**23 // (length * _vocabulary(target)))
@@ -71,12 +75,13 @@ def _check_prompt_and_target(prompt, target):
     if not hasattr(target, "probs"):
         check_model(target, "target")
         if len(prompt) >= context_length(target):
-            raise ValueError(f"prompt: has {len(prompt)} tokens; the target's context of {context_length(target)} leaves no room")
+            raise ValueError(f"prompt: has {len(prompt)} tokens; "
+                             f"the target's context of {context_length(target)} leaves no room")
     V = _vocabulary(target)
     if not len(prompt) or not all(isinstance(x, Integral) and 0 <= x < V for x in prompt):
         raise ValueError(f"prompt: got {prompt!r}; it takes at least one id, each from 0 to {V - 1}")
 
-# %% ../nbs/10_proof.ipynb #cell-026
+# %% ../nbs/10_proof.ipynb #cell-024
 def _grow(tree, head, mass, n, ends):
     "Cells for the successors of a beginning; yields those to be opened in turn; ends: None at full depth"
     often = np.flatnonzero(n * mass >= 5)
@@ -89,7 +94,7 @@ def _add(tree, head, mass):
     tree.cells[head] = len(tree.cells)
     tree.law.append(float(mass))
 
-# %% ../nbs/10_proof.ipynb #cell-023
+# %% ../nbs/10_proof.ipynb #cell-026
 @dataclass
 class LawTree:
     "Cells for the first tokens of a text, each known by the beginning that its texts share"
@@ -111,7 +116,7 @@ class LawTree:
     @property
     def certain(self) -> bool: return (self.law > 0).sum() == 1
 
-# %% ../nbs/10_proof.ipynb #cell-024
+# %% ../nbs/10_proof.ipynb #cell-027
 def law_tree(target: object,        # a causal language model, or any object with probs(prefix) -> [V]
              prompt: Sequence[int], # ids
              length: int = 3,       # how deep the tree may grow
@@ -137,7 +142,7 @@ def law_tree(target: object,        # a causal language model, or any object wit
     tree.shared = float(tree.law[~whole].sum())
     return tree
 
-# %% ../nbs/10_proof.ipynb #cell-033
+# %% ../nbs/10_proof.ipynb #cell-034
 def place_in_law(p: torch.Tensor, # laws, [..., V]
                  x: torch.Tensor, # the tokens that came, [...]
                  v: torch.Tensor, # a uniform number for each, independent of how it was drawn, [...]
@@ -149,7 +154,7 @@ def place_in_law(p: torch.Tensor, # laws, [..., V]
     places = (p * before).sum(-1) + v * p_x[..., 0]
     return torch.where(p_x[..., 0] > 0, places.clamp_max(1 - 2**-53), 2.0)
 
-# %% ../nbs/10_proof.ipynb #cell-places
+# %% ../nbs/10_proof.ipynb #cell-044
 def _places(trace, rows):
     "How many tokens its round had emitted before each token"
     places = [[] for _ in range(rows)]
@@ -157,10 +162,9 @@ def _places(trace, rows):
         places[row] += range(sum(r.kind in ("accepted", "correction", "bonus") for r in records))
     return places
 
-# %% ../nbs/10_proof.ipynb #cell-043
+# %% ../nbs/10_proof.ipynb #cell-045
 _ROWS, _TOKENS = 500, 32                  # in one batch; how far the longer texts go
 _BINS, _GRID = 16, 8                      # of a place; of a pair, either way
-_ERROR = 0.1                              # the total variation that `power` speaks of
 
 def _draw(decoder, ids, n, length, settings, seed, stop=None):
     "n rows of a decoder, some hundreds at a time: new ids, and the place of each in its round"
@@ -187,7 +191,7 @@ def _as_ids(rows, n):
     if wrong: raise ValueError(f"decoder: row {wrong[0]} is {rows[wrong[0]]}; it must be ids, whole numbers")
     return [[int(x) for x in row] for row in rows]
 
-# %% ../nbs/10_proof.ipynb #cell-046
+# %% ../nbs/10_proof.ipynb #cell-048
 def _uniform(target, ids, rows, settings, seed):
     "The place of every token, likeliest first and in shuffled order, [N, T] each, and whether there was one"
     T, rng = max(map(len, rows)), np.random.default_rng([seed, len(ids)])
@@ -203,36 +207,39 @@ def _uniform(target, ids, rows, settings, seed):
     u = np.where(there, np.concatenate(u, 1), rng.random((2, len(rows), T)))
     return u[0], u[1], there
 
-# %% ../nbs/10_proof.ipynb #cell-047
+# %% ../nbs/10_proof.ipynb #cell-049
 def _place_tests(u, shuffled, there, places):
     "Chi-square of the places: for each place in the block, for neighbours, and in shuffled order"
     at = np.full(u.shape, -1)
     at[there] = np.concatenate(places)
     groups = {f"place {k + 1} of a round": _bins(u[at == k], _BINS)[:, None] for k in range(at.max() + 1)}
-    for name, first, lag in (("neighbours, even", 0, 1), ("neighbours, odd", 1, 1), *((f"{k} apart", 0, k) for k in range(2, 9))):
+    pairs = [("neighbours, even", 0, 1), ("neighbours, odd", 1, 1)]
+    pairs += [(f"{k} apart", 0, k) for k in range(2, 9)]
+    for name, first, lag in pairs:
         t = np.arange(first, u.shape[1] - lag)
-        t = t[(t - first) // lag % 2 == 0]                                      # pairs t, t + lag without a common token
+        t = t[(t - first) // lag % 2 == 0]                       # pairs t, t + lag without a common token
         groups[name] = np.stack([_bins(u[:, at], _GRID).ravel() for at in (t, t + lag)], 1)
     groups["shuffled order"] = _bins(shuffled[there], _BINS)[:, None]
     fair = {1: _fair(_BINS), 2: _fair(_GRID, _GRID)}
     return {name: chisquare_law(cells, law) for name, cells in groups.items()
             if len(cells) >= 5 * (law := fair[cells.shape[1]]).size}
 
-def _bins(u, bins): return np.minimum(u * bins, bins).astype(int)              # the impossible has the last bin
+def _bins(u, bins): return np.minimum(u * bins, bins).astype(int)    # the impossible has the last bin
 
 def _fair(*bins):
     "Equal cells, and behind them the impossible"
     return np.pad(np.full(bins, 1 / np.prod(bins)), [(0, 1)] * len(bins))
 
-# %% ../nbs/10_proof.ipynb #cell-051
+# %% ../nbs/10_proof.ipynb #cell-052
 def _as_text(r):
     name, worst = min(r.tests.items(), key=lambda item: item[1].p_value)
     p = f"p = {r.p_value:.2g}" if r.p_value >= 1e-12 else "p < 1e-12"
     shared = f"{r.tree.shared:.0%} of the law in shared cells"
     return (f"{r.verdict}: {p} over {len(r.tests)} tests at level {r.level:g}; most surprising: {name}\n"
-            f"first tokens: {r.n} samples in {len(r.cells)} cells (df {r.df}), {shared}; total variation {r.tv:.3f}, "
-            f"true distance {r.tv_low:.3f} to {r.tv_high:.3f} (95 %)\n"
-            f"power: an error of total variation {_ERROR} between cells is convicted with probability {r.power:.3f}\n"
+            f"first tokens: {r.n} samples in {len(r.cells)} cells (df {r.df}), {shared}; "
+            f"total variation {r.tv:.3f}, true distance {r.tv_low:.3f} to {r.tv_high:.3f} (95 %)\n"
+            f"power: an error of total variation {_ERROR} between cells is convicted "
+            f"with probability {r.power:.3f}\n"
             f"longer texts: {len(r.places)} tokens")
 
 def _plot(r, axes):
@@ -247,42 +254,53 @@ def _plot(r, axes):
     right.axhline(len(r.places) / _BINS, color="#9a9a9a", linewidth=1)
     right.set(title="longer texts", xlabel="place in the law", yticks=[])
 
-# %% ../nbs/10_proof.ipynb #cell-053
+# %% ../nbs/10_proof.ipynb #cell-054
 def _report(tests, level, tree, first, places):
     whole = next(iter(tests.values()))
     p_value = min(1.0, len(tests) * min(t.p_value for t in tests.values()))
     power = _power(tree, whole, level / len(tests))
     verdict = "not exact" if p_value < level else "too few samples" if power < 0.9 else "consistent"
     cells = np.bincount([tree.cell(tokens) for tokens in first], minlength=len(tree.law))
-    return ExactnessReport(p_value, whole.tv, whole.tv_low, whole.tv_high, whole.df, whole.n, power, verdict, level,
-                           tests, tree, cells, places)
+    return ExactnessReport(p_value, whole.tv, whole.tv_low, whole.tv_high, whole.df, whole.n, power, verdict,
+                           level, tests, tree, cells, places)
+
+_ERROR = 0.1                              # the total variation that `power` speaks of
 
 def _power(tree, test, level):
     "The chance that an error of total variation 0.1 between the tree's cells is convicted"
     if test.df: return worst_power(_ERROR, test.df, test.n, level)
     return 1 - (1 - _ERROR) ** test.n if tree.certain and len(tree.law) > 1 else 0.0
 
+# %% ../nbs/10_proof.ipynb #cell-056
 def _whole_rows(rows, length, ends, V):
     "The rows, refused if one ended early without reason, or went on where it should have ended"
     for i, row in enumerate(rows):
         end = next((k for k, x in enumerate(row, 1) if x in ends), length)
         if len(row) != end:
-            raise ValueError(f"decoder: row {i} has {len(row)} tokens and should have {end}: {length}, or up to its first end token")
-        if not all(0 <= x < V for x in row): raise ValueError(f"decoder: row {i} is {row}; the target's ids are 0 to {V - 1}")
+            raise ValueError(f"decoder: row {i} has {len(row)} tokens and should have {end}: "
+                             f"{length}, or up to its first end token")
+        if not all(0 <= x < V for x in row):
+            raise ValueError(f"decoder: row {i} is {row}; the target's ids are 0 to {V - 1}")
     return rows
 
-# %% ../nbs/10_proof.ipynb #cell-054
-def _trial(decoder, prompt, length, n, seed, target, params, level):
-    "The arguments, checked: ids of the prompt, the target, its sampling parameters"
+def _target_of(decoder, target):
+    "The model that ought to decide; refuses what is no decoder and what is no target"
     ours = hasattr(decoder, "generate") and hasattr(decoder, "gamma")
     if not ours and (isinstance(decoder, torch.nn.Module) or not callable(decoder)):
-        raise TypeError(f"decoder: got {type(decoder).__name__}; it takes a decoder of this package, or a function "
-                        "of prompts, max_new_tokens and seeds")
+        raise TypeError(f"decoder: got {type(decoder).__name__}; it takes a decoder of this package, "
+                        "or a function of prompts, max_new_tokens and seeds")
     target = getattr(decoder, "target", None) if target is None else target
-    if target is None: raise ValueError("target: a function does not know it; give the model that ought to decide")
+    if target is None:
+        raise ValueError("target: a function does not know it; give the model that ought to decide")
+    if hasattr(target, "probs") or isinstance(target, torch.nn.Module): return target
+    raise TypeError(f"target: got {target!r}; it takes a causal language model, "
+                    "or an object with probs(prefix)")
+
+# %% ../nbs/10_proof.ipynb #cell-057
+def _trial(decoder, prompt, length, n, seed, target, params, level):
+    "The arguments, checked: ids of the prompt, the target, its sampling parameters"
+    target = _target_of(decoder, target)
     rows = as_rows(prompt, getattr(decoder, "tokenizer", None))
-    if not hasattr(target, "probs") and not isinstance(target, torch.nn.Module):
-        raise TypeError(f"target: got {target!r}; it takes a causal language model, or an object with probs(prefix)")
     if len(rows) != 1: raise ValueError(f"prompt: got {len(rows)} prompts; give one")
     _check_prompt_and_target(rows[0], target)
     _check_counts(length=(length, 1), n=(n, 100), seed=(seed, 0))
@@ -292,10 +310,11 @@ def _trial(decoder, prompt, length, n, seed, target, params, level):
     settings, usual = _settled(params, target), SamplingParams()
     if any(getattr(settings, name) != getattr(usual, name) for name in ("n", "seed", "max_new_tokens")):
         raise ValueError("params: n, seed and max_new_tokens are check_exact's own; leave them out")
-    if settings.stop_strings: raise ValueError("params: stop_strings are no part of the law; leave them out")
+    if settings.stop_strings:
+        raise ValueError("params: stop_strings are no part of the law; leave them out")
     return rows[0], target, settings
 
-# %% ../nbs/10_proof.ipynb #cell-050
+# %% ../nbs/10_proof.ipynb #cell-059
 @dataclass
 class ExactnessReport:
     "What `check_exact` found"
@@ -316,8 +335,8 @@ class ExactnessReport:
     def __repr__(self) -> str: return _as_text(self)
     def plot(self, axes: object) -> None: _plot(self, axes) # axes: two of matplotlib's
 
-# %% ../nbs/10_proof.ipynb #cell-052
-def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tokens, seeds) -> new ids of each row
+# %% ../nbs/10_proof.ipynb #cell-060
+def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tokens, seeds) -> new ids
                 prompt: object,         # text or ids, one prompt
                 length: int = 3,        # how many first tokens are tested together
                 n: int = 20_000,        # samples of them; a tenth as many rows are followed for 32 tokens
@@ -334,54 +353,55 @@ def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tok
     tree = law_tree(target, ids, length, n, settings)
     rows, _ = _draw(decoder, ids, n, min(length + 5, longest), settings, seed, lambda new: len(new) == length)
     first = _whole_rows([row[:length] for row in rows], length, ends, V)
-    rows, places = _draw(decoder, ids, max(1, n // 10), min(_TOKENS, longest), settings, (seed + 1) % 2**32)
-    u, shuffled, there = _uniform(target, ids, _whole_rows(rows, min(_TOKENS, longest), ends, V), settings, seed)
+    tokens = min(_TOKENS, longest)
+    rows, places = _draw(decoder, ids, max(1, n // 10), tokens, settings, (seed + 1) % 2**32)
+    u, shuffled, there = _uniform(target, ids, _whole_rows(rows, tokens, ends, V), settings, seed)
     tests = {f"first {length} tokens": tree.test(first)} | _place_tests(u, shuffled, there, places)
     return _report(tests, level, tree, first, u[there])
 
-# %% ../nbs/10_proof.ipynb #cell-092
+# %% ../nbs/10_proof.ipynb #cell-102
 def _difference(decoder, one, other, row, settings):
     "The first difference of one row"
     runs = [list(g.trace.row(row)) for g in (one, other)]
     if all(r.p in (0, 1) for r in runs[0] + runs[1]):                           # greedy: one-hot laws
         return _greedy_difference(decoder.target, one, other, row, settings)
-    i = next((i for i, (a, b) in enumerate(zip(*runs)) if (a.token, a.kind) != (b.token, b.kind)), None)
+    parted = (i for i, (a, b) in enumerate(zip(*runs)) if (a.token, a.kind) != (b.token, b.kind))
+    i = next(parted, None)
     if i is None: return None
-    a, b, prompt = runs[0][i], runs[1][i], len(one.prompts[row])
+    a, b = runs[0][i], runs[1][i]
     if (a.q is None) != (b.q is None):
-        raise ValueError("other: it was drafted otherwise than one; sampled runs of different decoders differ by design")
-    text = one.prompts[row] + [r.token for r in runs[0][:i] if r.kind in _EMITTED and r.round < a.round]
-    drafts = [r.token for r in runs[0][:i] if r.round == a.round]
-    if a.token == b.token: decision, margin = "accept", abs(a.u * a.q - a.p)
-    elif a.kind in _EMITTED[1:]: decision, margin = "draw", _margin_of_draw(decoder, text + drafts, a, settings, prompt)
-    else: decision, margin = "draft", _margin_of_draft(decoder, text + drafts, a, settings, prompt, _key(one, row))
+        raise ValueError("other: it was drafted otherwise than one; "
+                         "sampled runs of different decoders differ by design")
+    decision = "accept" if a.token == b.token else "draw" if a.kind in _EMITTED[1:] else "draft"
+    before = [r for r in runs[0][:i] if r.round == a.round or r.kind in _EMITTED]   # what it was made from
+    ids = (one.prompts[row] + [r.token for r in before])[:a.position]
+    margin = _margin(decoder, decision, ids, a, settings, len(one.prompts[row]), _key(one, row))
     return Difference(row, a.position, decision, (a.token, b.token), margin)
 
 _EMITTED = "accepted", "correction", "bonus"
 
-# %% ../nbs/10_proof.ipynb #cell-093
+# %% ../nbs/10_proof.ipynb #cell-103
 def _greedy_difference(target, one, other, row, settings):
     "Two greedy texts part where two logits were close"
-    texts = one.sequences[row], other.sequences[row]
+    texts, prompt = (one.sequences[row], other.sequences[row]), one.prompts[row]
     k = next((k for k, (a, b) in enumerate(zip(*texts)) if a != b), None)
     if k is None: return None
-    ids, tokens = one.prompts[row] + texts[0][:k], (texts[0][k], texts[1][k])
-    logits = _edited_logits(target, [ids], len(ids), settings, len(one.prompts[row]))[0][0, -1].double()
+    ids, tokens = prompt + texts[0][:k], (texts[0][k], texts[1][k])
+    logits = _edited_logits(target, [ids], len(ids), settings, len(prompt))[0][0, -1].double()
     return Difference(row, len(ids), "argmax", tokens, abs(float(logits[tokens[0]] - logits[tokens[1]])))
 
-def _margin_of_draw(decoder, ids, record, settings, prompt):
-    "How near a correction's or a bonus's number was to the next edge; ids: the text and this round's drafts"
-    ids = ids[:record.position]
+def _margin(decoder, decision, ids, record, settings, prompt, key):
+    "How near a decision behind these ids was to going the other way"
+    if decision == "accept": return abs(record.u * record.q - record.p)
+    if decision == "draft":                        # its number belongs to its row's key and its place
+        u = float("nan") if key is None else uniforms(key, record.position, DRAFT)
+        return _to_edge(_q_after(decoder, ids, settings, prompt), u)
     weights = _laws_after(decoder.target, [ids], len(ids), settings, prompt)[0, -1]
-    if record.kind == "correction": weights = (weights - _q_after(decoder, ids, settings, prompt)).clamp_min(0)
+    if record.kind == "correction":
+        weights = (weights - _q_after(decoder, ids, settings, prompt)).clamp_min(0)
     return _to_edge(weights, record.u)
 
-def _margin_of_draft(decoder, ids, record, settings, prompt, key):
-    "The same for a draft's number, which belongs to its row's key and its place"
-    if key is None: return float("nan")
-    return _to_edge(_q_after(decoder, ids, settings, prompt), uniforms(key, record.position, DRAFT))
-
-# %% ../nbs/10_proof.ipynb #cell-094
+# %% ../nbs/10_proof.ipynb #cell-104
 def _q_after(decoder, ids, settings, prompt):
     "The drafter's law, [V]; NaN if it is no model"
     model, V = getattr(decoder.drafter, "model", None), vocabulary(decoder.target)
@@ -397,24 +417,25 @@ def _key(made, row):
     keys = row_keys([seed], [1])[0][0], row_keys(seed, [1] * len(made.prompts))[row][0]
     return next((key for key in keys if uniforms(key, first.position, purpose) == first.u), None)
 
-# %% ../nbs/10_proof.ipynb #cell-090
+# %% ../nbs/10_proof.ipynb #cell-106
 class Difference(NamedTuple):
     "The first decision in which two runs of a row part"
     row: int
     position: int    # counting the prompt
     decision: str    # "argmax", "draft", "accept" or "draw"
     tokens: tuple    # the token of each run
-    margin: float    # how near it was: a gap of logits, or a distance of probabilities; NaN if not to be measured
+    margin: float    # how near it was: a gap of logits, or a distance of probabilities; NaN if not measured
 
-# %% ../nbs/10_proof.ipynb #cell-091
+# %% ../nbs/10_proof.ipynb #cell-107
 def first_differences(decoder: object,   # of the kind that made both; its models measure the margins
                       one: Generation,
                       other: Generation, # the same prompts, parameters and seeds, decoded otherwise
-                      params: SamplingParams | None = None, # how both were decoded; None: without filters or penalty
+                      params: SamplingParams | None = None, # how both were decoded; None: no filters
                      ) -> list[Difference]:              # of the rows that differ
     "Where two runs first part, row by row, and by how little; sampled runs need the same kind of decoder"
     if (one.prompts, one.seeds) != (other.prompts, other.seeds):
-        raise ValueError("other: its prompts and seeds must be those of one; runs of different rows have no first difference")
+        raise ValueError("other: its prompts and seeds must be those of one; "
+                         "runs of different rows have no first difference")
     settings = _settled(params, decoder.target)
     found = [_difference(decoder, one, other, row, settings) for row in range(len(one.prompts))]
     return [d for d in found if d is not None]

@@ -66,11 +66,13 @@ def _check_round(records: list[Record], first: int, last: bool) -> None:
     retold = _retell(records, first, last)
     for r, (kind, position) in zip(records, retold):
         if (r.kind, r.position) != (kind, position):
-            raise ValueError(f"{_where(r)}: recorded as {r.kind}; p, q and u say {kind} at position {position}")
+            raise ValueError(f"{_where(r)}: recorded as {r.kind}; "
+                             f"p, q and u say {kind} at position {position}")
     if len(records) != len(retold):
-        raise ValueError(f"{_where(records[-1])}: {len(records)} records where p, q and u ask for {len(retold)}")
+        asked = f"{len(records)} records where p, q and u ask for {len(retold)}"
+        raise ValueError(f"{_where(records[-1])}: {asked}")
 
-# %% ../nbs/08_trace.ipynb #cell-023
+# %% ../nbs/08_trace.ipynb #cell-024
 def _replay_row(rounds: list[list[Record]]) -> list[int]:
     "The ids that one row emitted"
     ids = []
@@ -80,7 +82,6 @@ def _replay_row(rounds: list[list[Record]]) -> list[int]:
         ids += [r.token for r in records if r.kind in _EMITTED]
     return ids
 
-# %% ../nbs/08_trace.ipynb #cell-025
 def _check_end(row: int, ids: list[int], ends: Callable[[int, list[int]], bool]) -> None:
     "Refuse a row that went on behind its end, or has none"
     first = next((k for k in range(1, len(ids) + 1) if ends(row, ids[:k])), None)
@@ -108,6 +109,12 @@ class _Records:
         for r in self: groups.setdefault((r.row, r.round), []).append(r)
         return [groups[key] for key in sorted(groups)]
 
+    def _by_row(self, rows):
+        "The rounds of each of these rows"
+        found = {row: [] for row in rows}
+        for records in self.rounds(): found[records[0].row].append(records)
+        return found
+
 # %% ../nbs/08_trace.ipynb #cell-029
 class Trace(_Records):
     "The records of a run; within a round they come in order: the drafts, then the correction or bonus"
@@ -123,15 +130,14 @@ class Trace(_Records):
     def replay(self,
                ends: Callable[[int, list[int]], bool] | None = None, # (row, its new ids) -> is this its end?
               ) -> list[list[int]]:
-        "Each row's new ids, every draft decided again from p, q and u; a record that contradicts them is refused"
-        rounds = {row: [] for row in self.rows}
-        for records in self.rounds(): rounds[records[0].row].append(records)
-        replayed = {row: _replay_row(of_row) for row, of_row in rounds.items()}
+        "Each row's new ids, every draft decided again; a record that contradicts its p, q and u is refused"
+        replayed = {row: _replay_row(rounds) for row, rounds in self._by_row(self.rows).items()}
         for row, ids in replayed.items():
             if ends is not None: _check_end(row, ids, ends)
         return list(replayed.values())
 
-    def to_json(self) -> str: return json.dumps({"rows": self.rows, "fields": Record._fields, "records": self.records})
+    def to_json(self) -> str:
+        return json.dumps({"rows": self.rows, "fields": Record._fields, "records": self.records})
 
     @classmethod
     def from_json(cls, text: str) -> "Trace":
@@ -155,8 +161,9 @@ class _Counts:
 
 def _balance(s: _Counts) -> None:
     "Refuse counts that do not add up"
-    books = {"drafted = accepted + rejected + discarded": (s.drafted, s.accepted + s.rejected + s.discarded),
-             "emitted = accepted + corrections + bonuses": (s.emitted, s.accepted + s.corrections + s.bonuses)}
+    fates, sources = s.accepted + s.rejected + s.discarded, s.accepted + s.corrections + s.bonuses
+    books = {"drafted = accepted + rejected + discarded": (s.drafted, fates),
+             "emitted = accepted + corrections + bonuses": (s.emitted, sources)}
     for name, (left, right) in books.items():
         if left != right: raise ValueError(f"the books do not balance: {name}, but {left} is not {right}")
 
@@ -186,10 +193,12 @@ class Stats(_Counts):
         for s in (self, *self.rows): _balance(s)
         return self
 
-# %% ../nbs/08_trace.ipynb #cell-057
-_COLOURS = {"accepted": "#4c9f70", "rejected": "#c8553d", "discarded": "#9a9a9a", "correction": "#c8553d", "bonus": "#8e6bbf"}
+# %% ../nbs/08_trace.ipynb #cell-060
+_COLOURS = {"accepted": "#4c9f70", "rejected": "#c8553d", "discarded": "#9a9a9a", "correction": "#c8553d",
+            "bonus": "#8e6bbf"}
 _ANSI = {"accepted": "32", "rejected": "9;31", "discarded": "9;90", "correction": "1;31", "bonus": "1;35"}
-_MARKS = {"accepted": "{}", "rejected": "[-{}-]", "discarded": "(-{}-)", "correction": "{{+{}+}}", "bonus": "{{*{}*}}"}
+_MARKS = {"accepted": "{}", "rejected": "[-{}-]", "discarded": "(-{}-)", "correction": "{{+{}+}}",
+          "bonus": "{{*{}*}}"}
 
 def _visible(text: str) -> str:
     "A token's text on one line, with nothing in it that could steer a terminal"
@@ -201,31 +210,36 @@ def paint(text: str, # of one or more tokens
     "The text in its kind's terminal colour"
     return f"\x1b[{_ANSI[kind]}m{text}\x1b[0m"
 
-# %% ../nbs/08_trace.ipynb #cell-059
+# %% ../nbs/08_trace.ipynb #cell-063
 _STYLE = """<style>
 .sdnb-trace { margin: .5em 0; line-height: 1.9; }
 .sdnb-trace > div { display: flex; gap: .8em; }
 .sdnb-trace i { flex: 0 0 1.4em; text-align: right; opacity: .65; font-style: normal; }
 .sdnb-trace > div > div { overflow-wrap: anywhere; min-width: 0; }
-.sdnb-trace :is(span, s, b) { color: inherit; white-space: pre-wrap; padding: .1em .2em; margin-right: 3px; border-radius: 3px;
-  text-decoration: none; background: color-mix(in srgb, var(--k) 22%, transparent); border-bottom: 2px solid var(--k); }
+.sdnb-trace :is(span, s, b) { color: inherit; white-space: pre-wrap; padding: .1em .2em; margin-right: 3px;
+  border-radius: 3px; text-decoration: none; background: color-mix(in srgb, var(--k) 22%, transparent);
+  border-bottom: 2px solid var(--k); }
+.sdnb-trace b.bonus { border-bottom: 4px double var(--k); }
 .sdnb-trace s { text-decoration: line-through 2px var(--k); border-bottom: 0; }
+.sdnb-trace s.discarded { text-decoration-style: dotted; opacity: .75; }
 </style>"""
 _TAGS = {"accepted": "span", "rejected": "s", "discarded": "s", "correction": "b", "bonus": "b"}
 
 def _chip(kind: str, text: str, note: str = "") -> str:
     "One token as HTML: coloured by its kind, struck through when it did not reach the text"
-    tag = _TAGS[kind]
-    return f'<{tag} style="--k:{_COLOURS[kind]}" title="{html.escape(note)}">{html.escape(text)}</{tag}>'
+    tag, says = _TAGS[kind], f' title="{html.escape(note)}"' if note else ""
+    return f'<{tag} class="{kind}" style="--k:{_COLOURS[kind]}"{says}>{html.escape(text)}</{tag}>'
 
 def _note(r: Record) -> str:
     "What a pointer resting on a token is told"
     q = "" if r.q is None else f", q {r.q:.3g}"
     return f"{r.kind}, position {r.position}, p {r.p:.3g}{q}, u {r.u:.3g}"
 
-# %% ../nbs/08_trace.ipynb #cell-062
+def _noted(kind, text, r): return _chip(kind, text, _note(r))
+
+# %% ../nbs/08_trace.ipynb #cell-066
 class TraceView:
-    "One row of a trace, a line per round: HTML in a notebook, plain text by `str`, terminal colours by `ansi()`"
+    "One row of a trace, a line per round: HTML in a notebook, text by `str`, terminal colours by `ansi()`"
     def __init__(self,
                  trace: Trace,      # of one row
                  text_of: object,   # token id -> its text
@@ -238,15 +252,15 @@ class TraceView:
                 for rs in self.trace.rounds()}
 
     def _repr_html_(self) -> str:
-        lines = self._lines(lambda kind, text, r: _chip(kind, text, _note(r)))
-        rows = "".join(f"<div><i>{k}</i><div>{line}</div></div>" for k, line in lines.items())
+        rows = "".join(f"<div><i>{k}</i><div>{line}</div></div>" for k, line in self._lines(_noted).items())
         legend = " ".join(_chip(kind, f"{kind} {n}") for kind, n in self.trace.counts().items())
         return f'<div class="sdnb-trace">{_STYLE}{rows}<div><i></i><div>{legend}</div></div></div>'
 
     def _text(self, form: object) -> str:
         "Numbered lines and a legend, each token written by `form(kind, text)`"
-        lines = [f"{k:>3} {line}" for k, line in self._lines(lambda kind, text, r: form(kind, text)).items()]
-        return "\n".join([*lines, "    " + " ".join(form(kind, f"{kind} {n}") for kind, n in self.trace.counts().items())])
+        lines = self._lines(lambda kind, text, r: form(kind, text))
+        legend = " ".join(form(kind, f"{kind} {n}") for kind, n in self.trace.counts().items())
+        return "\n".join([*(f"{k:>3} {line}" for k, line in lines.items()), f"    {legend}"])
 
     def __str__(self) -> str: return self._text(lambda kind, text: _MARKS[kind].format(text))
     __repr__ = __str__
@@ -255,11 +269,11 @@ class TraceView:
         "The plain form, in colour"
         return self._text(lambda kind, text: paint(_MARKS[kind].format(text), kind))
 
-# %% ../nbs/08_trace.ipynb #cell-063
+# %% ../nbs/08_trace.ipynb #cell-067
 def show_trace(trace: Trace,             # of a run
                tokenizer: object = None, # anything with decode(ids) -> str; None shows the ids
                row: int = 0,             # which row of the batch
               ) -> TraceView:            # shows itself in a notebook; print it elsewhere
-    "A row's rounds, a line each: drafts kept, drafts struck through, the correction or bonus (the paper's Figure 1)"
+    "A row's rounds, a line each: drafts kept, drafts struck through, the correction or bonus"
     if row not in trace.rows: raise ValueError(f"row must be one of {trace.rows}; got {row}")
     return TraceView(trace.row(row), lambda i: f" {i}" if tokenizer is None else tokenizer.decode([i]))
