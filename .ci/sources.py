@@ -75,6 +75,15 @@ def badges():
         if links != [f"specdec-nb/specdec_nb/blob/main/nbs/{page.name}"]: yield f"{page.name}: its Colab badge opens {links}"
 
 
+def addresses():
+    "A page's place on the site is its name without the number, so no two may share one"
+    seen = {}
+    for page in PAGES:
+        name = page.stem.split("_", 1)[1]
+        if name in seen: yield f"{page.name}: the site would put it where it puts {seen[name]}"
+        seen[name] = page.name
+
+
 def names():
     run = subprocess.run([sys.executable, "-m", "pyflakes", "specdec_nb"], cwd=ROOT, capture_output=True, text=True)
     yield from (line for line in (run.stdout + run.stderr).splitlines() if not re.search(r"'\..*imported but unused", line))
@@ -91,6 +100,6 @@ def machines():
 
 
 if __name__ == "__main__":
-    faults = [fault for check in (import_order, import_cells, badges, names, machines) for fault in check()]
+    faults = [fault for check in (import_order, import_cells, badges, addresses, names, machines) for fault in check()]
     print("\n".join(faults) or f"{len(PAGES)} numbered pages: nothing to say")
     sys.exit(bool(faults))
