@@ -340,7 +340,19 @@ def _draft(live, G):
     "What the drafter proposes for each row, and the uniforms of the round, [R, G + 1, 3]"
     u = _next_uniforms(live, G)
     if G == 0: return Draft(live.ids[:, :0], None, live.room), u
-    return live.drafter.draft(live.ids, live.lengths, live.room.clamp_min(0), live.params, u[:, :-1, DRAFT]), u
+    room = live.room.clamp_min(0)
+    draft = live.drafter.draft(live.ids, live.lengths, room, live.params, u[:, :-1, DRAFT])
+    _check_draft(live.drafter, draft, len(room), G, vocabulary(live.target.model))
+    return draft._replace(lengths=draft.lengths.minimum(room)), u
+
+def _check_draft(drafter, draft, R, G, V):
+    "Refuse a draft of another form, without looking at its values"
+    who = f"drafter: {type(drafter).__name__}.draft gave"
+    if not isinstance(draft, Draft): raise ValueError(f"{who} a {type(draft).__name__}; it must give a Draft")
+    forms = {"tokens": [R, G], "lengths": [R], "q": [R, G, V]}
+    for name in forms if draft.q is not None else ("tokens", "lengths"):
+        form = list(getattr(getattr(draft, name), "shape", ()))
+        if form != forms[name]: raise ValueError(f"{who} {name} of form {form}; they must be {forms[name]}")
 
 # %% ../nbs/09_decoding.ipynb #cell-064
 def _prefill(live):
@@ -545,9 +557,10 @@ def _judged(live, draft, u, longest, room):
 # %% ../nbs/09_decoding.ipynb #cell-090
 def _check(row, found):
     "Refuse figures that are not numbers"
-    after = f"after {len(row.prompt) + len(row.ids)} tokens"
-    if any(isnan(found.p[i]) for i in [*range(found.n_accepted), -1]):
-        raise ValueError(f"row {row.index}: the target's logits have no finite maximum {after}")
+    here = len(row.prompt) + len(row.ids)
+    broken = [i for i in [*range(found.n_accepted), -1] if isnan(found.p[i])]
+    after = f"after {here + (broken[0] if broken and broken[0] >= 0 else found.n_accepted)} tokens"
+    if broken: raise ValueError(f"row {row.index}: the target's logits have no finite maximum {after}")
     if any(isnan(q) for q in found.q[:found.drafted]):
         raise ValueError(f"row {row.index}: the drafter's q holds NaN {after}")
 
@@ -620,7 +633,10 @@ def _revive(live, past):
         unread.append(len(row.prompt) - known)
     return max(unread)
 
-def _layout(cached): return type(cached), cached.model.dtype, cached.model.device       # what keys look like
+def _layout(cached):
+    "What the keys and values hang on: their form, and the weights that they were computed with"
+    weights = [(w.data_ptr(), 0 if w.is_inference() else w._version) for w in cached.model.parameters()]
+    return type(cached), getattr(cached, "llama", None) and cached.llama.paired, cached.model.dtype, weights
 
 def _common(a, b):
     "How many ids two texts begin with in common"
@@ -684,8 +700,8 @@ def _check_prompt(prompt, row, context, vocab):
 def _evaluating(modules):
     "No gradients and no dropout; every module's training flag as it was afterwards"
     training = [m for m in modules if m.training]
-    for m in training: m.training = False
     try:
+        for m in training: m.training = False
         with torch.inference_mode(): yield
     finally:
         for m in training: m.training = True

@@ -124,9 +124,10 @@ def _fits(model):
 
 # %% ../nbs/05_llama_step.ipynb #cell-044
 def _bits(weight):
-    "A number that hangs on every bit of a matrix, and on the order of its rows"
+    "A number that hangs on every bit of a matrix, and on where it stands"
     words = weight.detach().contiguous().view(torch.int16 if weight.itemsize == 2 else torch.int32)
-    return words.sum(-1).cumsum(0).sum()                     # in 64 bits, so that signs do not cancel
+    rows, columns = (words.sum(side).cumsum(0).sum() for side in (-1, 0))    # in 64 bits: signs do not cancel
+    return rows * 1_000_003 + columns
 
 def _stamp(model):
     "What a layout hangs on: threads, layers in use, each tensor's place and version, and its bits if it is copied"
@@ -134,7 +135,8 @@ def _stamp(model):
     copied = [t for t in tensors if t.ndim == 2] if model.device.type == "cpu" else []
     bits = torch.stack([_bits(t) for t in copied]).tolist() if copied else []
     places = [(t.data_ptr(), t._version) for t in tensors]
-    return torch.get_num_threads(), model.config.num_hidden_layers, *places, *bits
+    numbers = model.model.rotary_emb.attention_scaling, model.model.norm.variance_epsilon
+    return torch.get_num_threads(), model.config.num_hidden_layers, *numbers, *places, *bits
 
 _LAID_OUT = weakref.WeakKeyDictionary()     # model -> (stamp, _Llama); gone when the model is
 
@@ -250,13 +252,15 @@ _PARTS = {LlamaForCausalLM, modeling_llama.LlamaModel, modeling_llama.LlamaDecod
 _TYPES = torch.float64, torch.float32, torch.bfloat16, torch.float16
 _FIXED = "default", "linear", "llama3", "yarn"     # kinds of rope whose angles do not hang on the text's length
 
+def _global_hooks(): return nn.modules.module._global_forward_hooks or nn.modules.module._global_forward_pre_hooks
+
 def _strange(model):
     "What `LlamaStep` would miss in a model, or None"
     if type(model) is not LlamaForCausalLM: return f"is of type {type(model).__name__}"
     modules, weights, rotary = list(model.modules()), list(model.parameters()), model.model.rotary_emb
     odd = next((m for m in modules if type(m) not in _PARTS), None)
     if odd is not None: return f"has a part of type {type(odd).__name__}"
-    if any(m._forward_hooks or m._forward_pre_hooks or "forward" in vars(m) for m in modules):
+    if any(m._forward_hooks or m._forward_pre_hooks or "forward" in vars(m) for m in modules) or _global_hooks():
         return "has a hook, or a forward of its own"
     if any(name.endswith("bias") for name, _ in model.named_parameters()): return "adds biases"
     if len({w.device for w in weights}) > 1 or len({w.dtype for w in weights}) > 1: return "is of several pieces"
@@ -265,6 +269,8 @@ def _strange(model):
     if getattr(rotary, "rope_type", None) not in _FIXED: return "turns by a rule that moves"
     if any(2 * len(rotary.inv_freq) != x.self_attn.head_dim for x in model.model.layers):
         return "turns a part of each head"
+    if len({m.variance_epsilon for m in modules if hasattr(m, "variance_epsilon")}) > 1: return "has norms of several kinds"
+    if any(x.self_attn.scaling != x.self_attn.head_dim ** -0.5 for x in model.model.layers): return "scales its scores"
     if model.config.attention_dropout and any(m.training for m in modules): return "drops attention, as it trains"
     kind = model.device.type
     if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind): return "runs under autocast"
