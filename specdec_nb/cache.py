@@ -247,26 +247,6 @@ def _available(path="/proc/meminfo"):
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
 
 # %% ../nbs/04_cache.ipynb #cell-057
-class _Fed:
-    "Remembers which token each slot of a cache was computed from"
-    def __init__(self, rows, capacity, device=None):
-        self.capacity = capacity
-        self.fed = torch.full((rows, capacity + 1), -1, device=device)     # -1: nothing to trust
-
-    def _note(self, tokens, slots):
-        "Tokens [R, W] go to these slots, and what lies behind them is stale"
-        stale = torch.arange(self.capacity + 1, device=slots.device) > slots[:, -1:]
-        self.fed.masked_fill_(stale, -1).scatter_(1, slots, tokens)
-
-    def unfed(self,
-              ids: torch.Tensor,     # the texts, [R, T]; what lies past a row's length does not matter
-              lengths: torch.Tensor, # their lengths, [R]
-             ) -> int:               # at least 1
-        "How many last tokens must be fed so that every row is up to date; reads the device once"
-        T, lengths = min(ids.shape[1], self.capacity), lengths.clamp_max(self.capacity)
-        same = (self.fed[:, :T] == ids[:, :T]).cumprod(1).sum(1)
-        return int((lengths - same.minimum(lengths - 1)).max())
-
 def tail(ids: torch.Tensor,     # the texts, [R, T]
          lengths: torch.Tensor, # their lengths, [R]
          W: int,                # how many tokens
@@ -299,7 +279,7 @@ def _forward(cached, tokens, at, keep):
                         logits_to_keep=keep, **{cached.cache_name: cached.cache}).logits
 
 # %% ../nbs/04_cache.ipynb #cell-065
-class CachedModel(_Fed):
+class CachedModel:
     "A causal language model with a `RowCache`: feed tokens at any position, get logits"
     def __init__(self,
                  model: torch.nn.Module, # a causal language model of transformers
@@ -307,7 +287,7 @@ class CachedModel(_Fed):
                  capacity: int,          # the longest text in tokens; cut to the model's context length
                 ):
         check_memory({"model": model}, rows, capacity)
-        super().__init__(rows, min(capacity, context_length(model)), model.device)
+        self.capacity = min(capacity, context_length(model))
         self.cache = RowCache(_text_config(model).num_hidden_layers, self.capacity)
         self.model, self.windows, self.cache_name = model, attention_windows(model), _cache_name(model)
 
@@ -320,10 +300,9 @@ class CachedModel(_Fed):
                 ) -> torch.Tensor:     # [R, keep, V]
         "Feed tokens and return the logits of the last columns; does not wait for the device"
         at = start[:, None] + torch.arange(tokens.shape[1], device=tokens.device)  # [R, W]
-        self._note(tokens, self.cache.place(at, end))
+        self.cache.place(at, end)
         return _forward(self, tokens, at.clamp(0, self.capacity - 1), keep)
 
     def select(self, rows: torch.Tensor) -> None: # rows: indices to keep, in their new order
         "Go on with these rows"
         self.cache.select(rows)
-        self.fed = self.fed[rows]
