@@ -17,7 +17,7 @@ from transformers import LlamaForCausalLM
 from transformers.activations import ACT2FN
 from transformers.models.llama import modeling_llama
 
-from .cache import CachedModel, check_memory, context_length, free_bytes
+from .cache import CachedEncoderDecoder, CachedModel, check_memory, context_length, free_bytes, _has_encoder
 
 # %% ../nbs/05_llama_step.ipynb #cell-018
 def _pairs(weight, heads):
@@ -279,6 +279,7 @@ def _strange(model):
 def cached_model(model: nn.Module, # a causal language model of transformers
                  rows: int,        # how many texts, side by side
                  capacity: int,    # the longest text in tokens; cut to the model's context length
-                ) -> object:       # a `LlamaStep` or a `CachedModel`, which are called alike
+                ) -> object:       # a `LlamaStep`, a `CachedModel` or one with an encoder, which are called alike
     "A model with a cache: feed tokens at any position, get logits"
-    return (CachedModel if _strange(model) else LlamaStep)(model, rows, capacity)
+    if not _strange(model): return LlamaStep(model, rows, capacity)
+    return (CachedEncoderDecoder if _has_encoder(model) else CachedModel)(model, rows, capacity)
