@@ -4,12 +4,15 @@ nbdev turns the notebooks into pages (`proc_nbs`), and smalldocs, which reads Qu
 HTML. KaTeX and mermaid come from npm and are kept in a cache, so that a page asks no other host for anything; without
 npm the pages load them from where smalldocs does.
 """
+import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
+from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 
 from nbdev.config import get_config
@@ -52,6 +55,13 @@ def fetch(name, version):
     archive.unlink()
 
 
+def fields(module, name):
+    "A class that takes what its fields are, NamedTuple or dataclass: as it is written, up to its first method"
+    source = inspect.getsource(getattr(import_module(f"specdec_nb.{module}"), name)).split('\n')
+    head = takewhile(lambda line: not line.startswith(("    def ", "    @")), source)
+    return "\n".join(line for line in head if line.strip() and not line.lstrip().startswith(('"', "@")))
+
+
 class Site(site.Site):
     "smalldocs' site under nbdev's names (00_reference.ipynb becomes reference.html), its libraries beside the pages"
     def __init__(self, project, home, libs):
@@ -62,6 +72,7 @@ class Site(site.Site):
         page = super().read(src)
         page.out = page.out.with_name(page.front.get("output-file", page.out.name))
         page.body = re.sub(rf"\[(`_[^`]+`)\]\({self.home}[^)]*\)", r"\1", page.body)  # private names have no entry
+        page.body = re.sub(r"def (\w+)\(\n    \*args, \*\*kwargs\n\):", lambda m: fields(page.out.stem, m[1]), page.body)
         return page
 
     def find_page(self, target):
