@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['RowCache', 'visible_slots', 'context_length', 'vocabulary', 'attention_windows', 'check_model', 'cache_bytes',
-           'check_memory', 'free_bytes', 'tail', 'CachedModel', 'tree_slots', 'move_slots']
+           'check_memory', 'free_bytes', 'tail', 'CachedModel', 'tree_slots', 'move_slots', 'CachedEncoderDecoder']
 
 # %% ../nbs/04_cache.ipynb #cell-005
+import copy
 import inspect
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from transformers.cache_utils import Cache, CacheLayerMixin
+from transformers.cache_utils import Cache, CacheLayerMixin, DynamicCache, EncoderDecoderCache
+from transformers.modeling_outputs import BaseModelOutput
 
 # %% ../nbs/04_cache.ipynb #cell-024
 _BLOCK = 64                    # attention reads a multiple of this many slots
@@ -24,6 +26,7 @@ class _Note:
     "Where the layers of one cache write, and how far they read"
     capacity: int
     slots: torch.Tensor = None # of the tokens being fed, counted through all rows, [R * W]
+    positions: torch.Tensor = None # of the same, [R, W]
     visible: int = 0           # how many slots attention reads
 
 # %% ../nbs/04_cache.ipynb #cell-025
@@ -80,7 +83,7 @@ class RowCache(Cache):
         "Choose slots: the position itself, or scratch where that is below 0 or past the capacity"
         slots = positions.masked_fill((positions < 0) | (positions >= self.capacity), self.capacity)
         rows = torch.arange(len(slots), device=slots.device)[:, None]
-        self._note.slots = (rows * (self.capacity + 1) + slots).flatten()
+        self._note.slots, self._note.positions = (rows * (self.capacity + 1) + slots).flatten(), positions
         self._note.visible = min(self.capacity, -(-end // _BLOCK) * _BLOCK)
         return slots
 
@@ -103,7 +106,7 @@ def visible_slots(positions: torch.Tensor,   # of the queries, [R, W]
 # %% ../nbs/04_cache.ipynb #cell-038
 def context_length(model: torch.nn.Module) -> int: # in tokens, prompt included
     "The longest text that a model is made for"
-    return _text_config(model).max_position_embeddings
+    return getattr(_text_config(model), "max_position_embeddings", None) or _ENDLESS  # T5 counts distances
 
 def vocabulary(model: torch.nn.Module) -> int: # the width of the logits
     "How many tokens a model knows"
@@ -114,9 +117,16 @@ def attention_windows(model: torch.nn.Module) -> dict[str, int | None]: # None: 
     config = _text_config(model)
     return {kind: config.sliding_window if kind == _SLIDING else None for kind in _layer_types(config)}
 
-_FULL, _SLIDING = "full_attention", "sliding_attention"
+_FULL, _SLIDING, _ENDLESS = "full_attention", "sliding_attention", 2**31 - 1
 
 def _text_config(model): return model.config.get_text_config()
+
+def _has_encoder(model): return bool(getattr(model.config, "is_encoder_decoder", False))
+
+def _layers(model):
+    "How many layers keep something"
+    config = _text_config(model)
+    return config.num_decoder_layers if _has_encoder(model) else config.num_hidden_layers
 
 def _layer_types(config):
     "The types of layers, each once"
@@ -152,13 +162,29 @@ def _wrapping(model):
         return ("is quantised with one scale for all tokens of a forward pass, so what a token gets "
                 "hangs on the drafts behind it; quantise its weights only")
 
+def _position_problem(takes):
+    if "position_ids" not in takes: return "takes no position_ids, so rows cannot be at different positions"
+
+def _encoder_problem(model):
+    if not model.can_generate(): return "has no head that says which token comes next"
+    if not any(map(_biased, model.get_decoder().modules())):
+        return ("counts positions by the length of its cache, so rows cannot be at different ones; "
+                "of models with an encoder, the T5 family is taken")
+    if any("forward" in vars(m) for m in model.get_decoder().modules()):
+        return "is spread over devices by hooks that hold on to its parts; load it on one device"
+
+def _biased(module):
+    "Whether an attention adds a bias that hangs on how far a key is behind"
+    return getattr(module, "has_relative_attention_bias", False) and hasattr(module, "compute_bias")
+
 def _problem(model, takes):
     strange = [k for k in _layer_types(_text_config(model)) if k not in (_FULL, _SLIDING, "attention")]
     if not strange and getattr(model, "_is_stateful", False): strange = ["recurrent"]
     if strange:
         return (f"has layers of type {strange[0]!r}, whose state cannot be taken back token by token; "
                 "use a model whose layers are all full or sliding attention")
-    if "position_ids" not in takes: return "takes no position_ids, so rows cannot be at different positions"
+    misplaced = _encoder_problem(model) if _has_encoder(model) else _position_problem(takes)
+    if misplaced: return misplaced
     if not {"cache", "past_key_values"} & set(takes): return "takes no cache"
     if getattr(_text_config(model), "alibi", False): return "counts positions back from the end of the cache (ALiBi)"
     eager = model.config._attn_implementation == "eager"           # the others mask by what they are given
@@ -195,12 +221,13 @@ def _kept(config):
     one = getattr(config, "multi_query", False) and not getattr(config, "new_decoder_architecture", False)
     if kept is None and one: kept = 1                                                                # Falcon
     if getattr(config, "kv_lora_rank", None): return 1, config.kv_lora_rank + config.qk_rope_head_dim # DeepSeek
-    return kept or heads, 2 * (getattr(config, "head_dim", None) or config.hidden_size // heads)
+    size = next((n for n in (getattr(config, name, None) for name in ("head_dim", "d_kv")) if n), None)
+    return kept or heads, 2 * (size or config.hidden_size // heads)
 
 def _layer_devices(model):
     "Where each layer runs"
-    layers = _text_config(model).num_hidden_layers
-    lists = [m for m in model.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == layers]
+    layers, within = _layers(model), model.get_decoder() if _has_encoder(model) else model
+    lists = [m for m in within.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == layers]
     return [_runs_on(layer) for layer in lists[0]] if lists else [model.device] * layers
 
 def _runs_on(layer):
@@ -247,7 +274,7 @@ def _available(path="/proc/meminfo"):
     except OSError: return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
 
-# %% ../nbs/04_cache.ipynb #cell-057
+# %% ../nbs/04_cache.ipynb #cell-054
 def tail(ids: torch.Tensor,     # the texts, [R, T]
          lengths: torch.Tensor, # their lengths, [R]
          W: int,                # how many tokens
@@ -256,7 +283,7 @@ def tail(ids: torch.Tensor,     # the texts, [R, T]
     columns = lengths[:, None] - W + torch.arange(W, device=ids.device)
     return ids.gather(1, columns.clamp_min(0))
 
-# %% ../nbs/04_cache.ipynb #cell-063
+# %% ../nbs/04_cache.ipynb #cell-057
 def _additive(seen, dtype):
     "An additive mask, [R, 1, W, slots]: 0 where a slot is seen, else as low as the type goes"
     mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
@@ -281,7 +308,7 @@ def _cache_name(model):
     "What the model calls its cache: renamed in transformers 5.24"
     return "cache" if "cache" in _takes(model) else "past_key_values"
 
-# %% ../nbs/04_cache.ipynb #cell-064
+# %% ../nbs/04_cache.ipynb #cell-058
 def _forward(cached, tokens, at, keep, mask=None):
     "The logits of the last `keep` tokens; at: all their positions, [R, W]"
     if mask is None: mask = _masks(at, cached.cache.visible, cached.windows, cached.model.dtype)
@@ -299,7 +326,7 @@ def _listening(cached):
     finally:
         if hook: hook.remove()
 
-# %% ../nbs/04_cache.ipynb #cell-065
+# %% ../nbs/04_cache.ipynb #cell-059
 class CachedModel:
     "A causal language model with a `RowCache`: feed tokens at any position, get logits"
     def __init__(self,
@@ -311,7 +338,7 @@ class CachedModel:
                 ):
         check_memory({"model": model}, rows, capacity)
         self.capacity = min(capacity, context_length(model))
-        self.cache = RowCache(_text_config(model).num_hidden_layers, self.capacity + spare)
+        self.cache = RowCache(_layers(model), self.capacity + spare)
         self.listens, self.hidden = hidden, None
         self.model, self.windows, self.cache_name = model, attention_windows(model), _cache_name(model)
 
@@ -361,3 +388,73 @@ def move_slots(cached: object,       # a model with a cache
         for x in (layer.keys, layer.values):
             rows = torch.arange(len(source), device=x.device)[:, None]
             x[rows, target.to(x.device)] = x[rows, source.to(x.device)]
+
+# %% ../nbs/04_cache.ipynb #cell-080
+def _biases(attention, capacity):
+    "What an attention adds for keys that are 0, 1, 2, ... tokens behind, [heads, capacity]"
+    takes, last = inspect.signature(attention.compute_bias).parameters, capacity - 1
+    now = "past_seen_tokens" in takes                                        # 5.0 has cache_position
+    place = dict(past_seen_tokens=last) if now else dict(cache_position=torch.tensor([last]))
+    with torch.no_grad(): return attention.compute_bias(1, capacity, **place)[0, :, 0].flip(-1)
+
+def _by_row(attention, note, capacity):
+    "A `compute_bias` in which every row stands at its own positions"
+    line = _biases(attention, capacity)
+    def compute_bias(query_length, key_length, *args, **kwargs):             # [R, heads, W, slots]
+        behind = note.positions[..., None] - torch.arange(key_length, device=note.positions.device)
+        return line[:, behind.clamp(0, capacity - 1).to(line.device)].transpose(0, 1)
+    return compute_bias
+
+# %% ../nbs/04_cache.ipynb #cell-083
+def _shell(module, note, capacity):
+    "The same module with biases by row; weights are shared, and `module` stays as it is"
+    parts = {name: _shell(part, note, capacity) for name, part in module.named_children()}
+    if not _biased(module) and all(part is module._modules[name] for name, part in parts.items()): return module
+    shell = copy.copy(module)
+    shell._modules = module._modules | parts
+    if _biased(module): shell.compute_bias = _by_row(module, note, capacity)
+    return shell
+
+# %% ../nbs/04_cache.ipynb #cell-084
+class CachedEncoderDecoder(CachedModel):
+    "A T5 with a `RowCache`: read the sources once, then feed the decoder at any position"
+    def __init__(self,
+                 model: torch.nn.Module, # of the T5 family, with its head
+                 rows: int,              # how many texts, side by side
+                 capacity: int,          # the longest text that the decoder writes, its start token included
+                ):
+        super().__init__(model, rows, capacity)
+        self.decoder = _shell(model.get_decoder(), self.cache._note, self.capacity)
+        self.shell = copy.copy(model)                          # encoder and head are the model's own
+        self.shell._modules = model._modules | {"decoder": self.decoder}
+        self.source = self.source_mask = self.cross = None
+
+    @torch.no_grad()
+    def read(self,
+             sources: list[list[int]], # the ids of each row's source
+            ) -> None:
+        "Run the encoder"
+        device, width = self.model.device, max(map(len, sources))
+        ids = torch.tensor([[*s, *[0] * (width - len(s))] for s in sources], device=device)        # [R, S]
+        lengths = torch.tensor([[len(s)] for s in sources], device=device)
+        self.source_mask = (torch.arange(width, device=device) < lengths).long()                   # [R, S]
+        self.source = self.model.get_encoder()(input_ids=ids, attention_mask=self.source_mask).last_hidden_state
+        self.cross = DynamicCache()
+
+    @torch.no_grad()
+    def __call__(self, tokens, start, end, keep=1):
+        "Feed the decoder and return the logits of the last columns, as `CachedModel` does"
+        at = start[:, None] + torch.arange(tokens.shape[1], device=tokens.device)                  # [R, W]
+        self.cache.place(at, end)
+        mask = _masks(at.clamp(0, self.capacity - 1), self.cache.visible, self.windows, self.model.dtype)
+        both = EncoderDecoderCache(self.cache, self.cross)
+        out = self.shell(encoder_outputs=BaseModelOutput(self.source), attention_mask=self.source_mask,
+                         decoder_input_ids=tokens, decoder_attention_mask=mask, use_cache=True,
+                         **{self.cache_name: both})
+        return out.logits[:, -keep:]
+
+    def select(self, rows):
+        "Go on with these rows"
+        super().select(rows)
+        self.source, self.source_mask = self.source[rows], self.source_mask[rows]
+        self.cross.batch_select_indices(rows)

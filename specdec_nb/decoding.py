@@ -6,7 +6,6 @@
 __all__ = ['as_rows', 'Generation', 'Event', 'SpeculativeDecoder', 'AutoregressiveDecoder']
 
 # %% ../nbs/09_decoding.ipynb #cell-005
-import inspect
 import itertools
 import json
 import weakref
@@ -27,9 +26,9 @@ from transformers.generation import GenerateDecoderOnlyOutput
 from .sampling import ACCEPT, DRAFT, RESAMPLE, SamplingParams
 from .sampling import edit_logits, probabilities, row_keys, row_params, tree_of, unheeded, verify, verify_tree
 from .sampling import uniforms as counter_uniforms
-from .cache import check_memory, check_model, context_length, move_slots, tail, vocabulary
+from .cache import check_memory, check_model, context_length, move_slots, tail, vocabulary, _has_encoder
 from .llama_step import cached_model
-from .drafters import Draft, Drafter, ModelDrafter, read_tail, _CHUNK
+from .drafters import Draft, Drafter, ModelDrafter, read_tail, _CHUNK, _started
 from .trace import Record, Stats, Trace
 
 # %% ../nbs/09_decoding.ipynb #cell-016
@@ -164,6 +163,7 @@ class _Row:
     seed: int = 0
     text: _Text = None            # None without a tokenizer
     source: int = 0               # the prompt that it belongs to
+    encoded: list | None = None   # what the target's encoder reads; its prompt is then a start token
     stop_ids: tuple = ()          # special tokens whose texts are stop strings
     ids: list = field(default_factory=list)       # the new ids, and beside them ...
     logprobs: list = field(default_factory=list)
@@ -272,7 +272,7 @@ class _Live:
         prompts = [len(r.prompt) for r in rows]
         self.rows, self.unread, self.owed = rows, max(prompts), [0] * len(rows)
         self.capacity = max(len(r.prompt) + r.limit for r in rows)
-        check_memory(_models(target, drafter), len(rows), self.capacity)
+        check_memory(_models(target, drafter), len(rows), self.capacity + max(len(r.encoded or ()) for r in rows))
         self.ids = torch.zeros(len(rows), self.capacity + 1, dtype=torch.long, device=device)  # [R, T]
         for ids, r in zip(self.ids, rows): ids[:len(r.prompt)] = torch.tensor(r.prompt, device=device)
         self.prompts = torch.tensor(prompts, device=device)        # their lengths, [R]
@@ -382,6 +382,7 @@ def _prefill(live):
     first, longest = torch.tensor(starts, device=live.ids.device), max(len(r.prompt) for r in live.rows)
     copied = len(starts) < len(live.rows)
     if copied: live.target = cached_model(live.target.model, len(starts), live.capacity, **live.extra)
+    if live.rows[0].encoded: live.target.read([live.rows[i].encoded for i in starts])
     until = min(live.unread, 1 if copied else _CHUNK)
     read_tail(live.target, live.ids[first], live.lengths[first], longest, live.unread, until)
     if copied: live.target.select(torch.bincount(first, minlength=len(live.rows)).cumsum(0) - 1)
@@ -702,7 +703,7 @@ class Generation:
 def _closed(rows, tokenizer, past=None):
     "The books of all rows as a `Generation`"
     text = None if tokenizer is None else [_decode(tokenizer, r.ids)[:r.text.cut] for r in rows]
-    return Generation(prompts=[r.prompt for r in rows], sequences=[r.ids for r in rows], text=text,
+    return Generation(prompts=[r.encoded or r.prompt for r in rows], sequences=[r.ids for r in rows], text=text,
                       finish_reason=[r.finish_reason for r in rows], logprobs=[r.logprobs for r in rows],
                       seeds=[r.seed for r in rows], stats=Stats.total([r.stats for r in rows]),
                       trace=Trace([x for r in rows for x in r.records], range(len(rows))), past=past)
@@ -757,19 +758,27 @@ class Event(NamedTuple):
     finish_reason: str | None  # "eos", "stop" or "length" in the row's last event
 
 # %% ../nbs/09_decoding.ipynb #cell-104
-def _open(target, prompts, params, tokenizer=None):
-    "A book for every row: prompt by prompt, `n` rows each"
+def _open(target, prompts, params, tokenizer=None, begun=None):
+    "A book for every row: prompt by prompt, `n` rows each; begun: what an encoder's decoder has written of each"
     settings, rows = params.per_prompt(len(prompts)), []
     keys = iter(row_keys(params.seed, [s.n for s in settings]))
     for i, (prompt, s) in enumerate(zip(prompts, settings)):
         s = replace(s, eos_token_id=_eos(s.eos_token_id, target))
         _check_prompt(prompt, i, context_length(target), vocabulary(target))
-        limit = min(s.max_new_tokens, context_length(target) - len(prompt))
+        text, encoded = _roles(target, prompt, begun and begun[i])
+        limit = min(s.max_new_tokens, context_length(target) - len(text))
         stop_ids = _stop_ids(s.stop_strings, tokenizer, i)
         for key, seed in itertools.islice(keys, s.n):
-            text = None if tokenizer is None else _Text(tokenizer, s.stop_strings)
-            rows.append(_Row(len(rows), prompt, limit, s, key, seed, text, i, stop_ids))
+            shown = None if tokenizer is None else _Text(tokenizer, s.stop_strings)
+            rows.append(_Row(len(rows), text, limit, s, key, seed, shown, i, encoded, stop_ids))
     return rows
+
+def _roles(target, prompt, begun):
+    "The text that the target goes on with, and what its encoder reads first, if it has one"
+    if not _has_encoder(target): return prompt, None
+    start = target.generation_config.decoder_start_token_id
+    if start is None: start = target.config.decoder_start_token_id
+    return [start, *(begun or ())], prompt
 
 def _eos(given, target):
     "The ids that end a row; by default the target's own. Ids that the target cannot say are left out"
@@ -813,7 +822,7 @@ def _evaluating(modules):
 # %% ../nbs/09_decoding.ipynb #cell-113
 def _rounds(decoder, task):
     "Run rounds until every row has ended; yields the rows that took part in each"
-    drafter = _started(decoder.drafter, vocabulary(decoder.target), [r.seed for r in task.rows])
+    drafter = _made_ready(decoder, task.rows)
     modules = [*_modules(decoder.target), *_modules(drafter)]
     with _evaluating(modules):
         live = _Live(task, decoder.target, drafter, _controller(decoder.gamma).start(len(task.rows)),
@@ -836,11 +845,11 @@ def _part(live, going, keep):
     live.controller.select([n for n, i in enumerate(going) if i not in ended])
     _select(live, [i for i in going if i not in ended])
 
-def _started(drafter, vocab, seeds):
-    "The drafter, made ready for one run; one that keeps texts from run to run is told the rows' seeds"
-    if drafter is None: return None
-    told = {"seeds": seeds} if "seeds" in inspect.signature(drafter.start).parameters else {}
-    return drafter.start(vocab, **told)
+def _made_ready(decoder, rows):
+    "The drafter for one run; told the rows' seeds if it keeps texts, and the sources if it reads them"
+    if decoder.drafter is None: return None
+    sources = [r.encoded for r in rows] if rows[0].encoded else None
+    return _started(decoder.drafter, vocabulary(decoder.target), [r.seed for r in rows], sources)
 
 def _modules(x):
     "Every module in a model, or in the models that a drafter holds"
@@ -874,6 +883,14 @@ def _controller(gamma):
     raise ValueError(f"gamma: got {gamma!r}; it takes a whole number, 0 or more, or a controller "
                      "with start, lengths, observe and select")
 
+def _check_pair(target, drafter):
+    "Refuse two models of which one has an encoder"
+    for model in drafter.models:
+        if not hasattr(model, "config") or _has_encoder(model) == _has_encoder(target): continue
+        has, lacks = (target, model) if _has_encoder(target) else (model, target)
+        raise ValueError(f"drafter: {type(has).__name__} has an encoder and {type(lacks).__name__} has none; "
+                         "a pair needs two of a kind")
+
 def _check_extra(decoder):
     "Refuse what trees, and drafters that look into the target, cannot do"
     drafter, what = decoder.drafter, type(decoder.drafter).__name__
@@ -901,11 +918,17 @@ def _texts(decoder, prompts, messages, attention_mask, earlier):
     _check_choice(prompts, messages, earlier)
     if messages is not None: rows = as_rows(_chat_ids(messages, decoder.tokenizer))
     elif earlier is None: return as_rows(prompts, decoder.tokenizer, attention_mask)
+    elif _has_encoder(decoder.target): return _same_sources(earlier, prompts)
     else: rows = _behind(earlier, prompts, attention_mask, decoder.tokenizer)
     if earlier is not None and len(rows) != len(earlier.sequences):
         had = len(earlier.sequences)
         raise ValueError(f"continue_from: has {had} rows for {len(rows)} prompts; they must agree")
     return rows
+
+def _same_sources(earlier, prompts):
+    if prompts is None: return earlier.prompts
+    raise ValueError("continue_from: the target's encoder has read the whole prompt, so nothing can be put behind "
+                     "it; give continue_from without prompts")
 
 def _behind(earlier, prompts, attention_mask, tokenizer):
     "The earlier texts, each with its new prompt behind it"
@@ -992,6 +1015,9 @@ def _drop_in(decoder, model, input_ids, processors, criteria, config, given, see
 def _check_drop_in(decoder, model, config, given):
     if model is not decoder.target:
         raise ValueError("custom_generate: this decoder's target is another model")
+    if _has_encoder(model):
+        raise ValueError("custom_generate: transformers hands on what the encoder made of the prompt, "
+                         "not the prompt; call the decoder's own generate")
     if "inputs_embeds" in given: raise ValueError("custom_generate: takes input_ids, no inputs_embeds")
     for name, value in unheeded(config).items():
         if name in _UNABLE:
@@ -1066,7 +1092,8 @@ def _task_of(decoder, prompts, params, *, messages=None, attention_mask=None, lo
     _check_function("stop", stop, "a row's new ids")
     _check_function("uniforms", uniforms, "key, position and purpose")
     texts = _texts(decoder, prompts, messages, attention_mask, continue_from)
-    rows = _open(decoder.target, texts, SamplingParams.of(params, fields), decoder.tokenizer)
+    begun = continue_from and continue_from.sequences
+    rows = _open(decoder.target, texts, SamplingParams.of(params, fields), decoder.tokenizer, begun)
     _check_streamer(streamer, rows)
     return _Task(rows, stop and (lambda row, ids: stop(ids)), uniforms or counter_uniforms,
                  _chained(logits_processor), streamer, _past_of(continue_from, decoder.target))
@@ -1123,6 +1150,7 @@ class SpeculativeDecoder(_Decoder):
         self.gamma = int(gamma) if _whole(gamma) else gamma
         self.drafter = drafter if isinstance(drafter, Drafter) else ModelDrafter(drafter)
         _check_extra(self)
+        _check_pair(target, self.drafter)
 
 # %% ../nbs/09_decoding.ipynb #cell-133
 class AutoregressiveDecoder(_Decoder):

@@ -8,6 +8,7 @@ __all__ = ['Draft', 'Drafter', 'DrafterCheck', 'check_drafter', 'read_tail', 'fi
 
 # %% ../nbs/07_drafters.ipynb #cell-005
 import copy
+import inspect
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from torch.nn.functional import one_hot, pad
 from .exactness import chisquare_law
 from .theory import best_gamma
 from .sampling import DRAFT, RowParams, edit_logits, probabilities, sample, uniforms
-from .cache import check_model, context_length, tail, vocabulary
+from .cache import check_model, context_length, tail, vocabulary, _has_encoder
 from .llama_step import cached_model
 
 # %% ../nbs/07_drafters.ipynb #cell-009
@@ -51,6 +52,7 @@ class Drafter:
     def start(self,
               vocab: int,               # size of the target's vocabulary; `q` must have this width
               seeds: Sequence[int] = (), # the seed of each row, for drafters that hold texts drawn earlier
+              sources: Sequence | None = None, # what the target's encoder reads for each row, ids; None: no encoder
              ) -> "Drafter":
         "A drafter for one generation, so that two of them can be under way at once"
         return copy.copy(self)
@@ -238,8 +240,9 @@ def read_tail(cached: object,        # a model with a cache, of `cached_model`
 # %% ../nbs/07_drafters.ipynb #cell-055
 class _Reader:
     "A model with a cache, and how many tokens of each row it has read"
-    def __init__(self, model, rows, capacity):
+    def __init__(self, model, rows, capacity, sources=None):
         self.cached, self.read, self.drafted = cached_model(model, rows, capacity), [0] * rows, 0
+        if sources is not None: self.cached.read(sources)
 
     def plan(self, told, G):                                  # told: how long the rows are now, on the host
         "How many last tokens to read before drawing G"
@@ -288,11 +291,17 @@ def _readable(model, ids, lengths):
     return ids.clamp_max(vocabulary(model) - 1), lengths.clamp_max(context_length(model))
 
 # %% ../nbs/07_drafters.ipynb #cell-065
-def _room(reader, model, rows, capacity):
+def _room(reader, model, rows, capacity, sources=None):
     "The reader if its cache is large enough, else a new one"
     capacity = min(-(-capacity // 64) * 64, context_length(model))
     fits = reader is not None and len(reader.read) == rows and reader.cached.capacity >= capacity
-    return reader if fits else _Reader(model, rows, capacity)
+    return reader if fits else _Reader(model, rows, capacity, sources)
+
+def _heard(model, sources):
+    "The sources for the encoder that a model has, as ids that it knows; None for a model without one"
+    if not _has_encoder(model): return None
+    if sources is None: raise ValueError(f"drafter: {type(model).__name__} reads a source; start it with sources")
+    return [[min(i, vocabulary(model) - 1) for i in ids] for ids in sources]
 
 def _nothing(uniforms):
     "A draft that stands by no token"
@@ -318,15 +327,16 @@ class ModelDrafter(Drafter):
                 ):
         check_model(model, "drafter")
         self.model, self.vocab = model, vocabulary(model)
-        self._reader, self._lengths, self._plan = None, None, None
+        self._reader, self._lengths, self._plan, self._sources = None, None, None, None
 
     @property
     def models(self): return self.model,
 
-    def start(self, vocab, seeds=()):
+    def start(self, vocab, seeds=(), sources=None):
         "The same model, with an empty cache"
         fresh = copy.copy(self)
         fresh.vocab, fresh._reader, fresh._lengths, fresh._plan = vocab, None, None, None
+        fresh._sources = _heard(self.model, sources)
         return fresh
 
     def tell(self, lengths, accepted):
@@ -350,7 +360,7 @@ class ModelDrafter(Drafter):
         if self._past_reach: return _nothing(uniforms)
         draw, able = _drawing(params, self.vocab, ids, lengths), gamma.minimum(_reach(self.model, lengths))
         ids, lengths = _readable(self.model, ids, lengths)
-        self._reader = _room(self._reader, self.model, len(ids), ids.shape[1] + uniforms.shape[1])
+        self._reader = _room(self._reader, self.model, len(ids), ids.shape[1] + uniforms.shape[1], self._sources)
         behind, longest = self._plan or (self._reader.plan(self._lengths, uniforms.shape[1]), max(self._lengths))
         if self._plan is None: self._lengths = None                 # what was told holds for one draft
         logits = self._reader.catch_up(ids, lengths, longest, behind)
@@ -360,6 +370,7 @@ class ModelDrafter(Drafter):
     def select(self, rows):
         "Keep the cache of the rows that go on"
         if self._reader is not None: self._reader.select(rows.to(self.model.device))
+        if self._sources is not None: self._sources = [self._sources[r] for r in rows.tolist()]
 
 # %% ../nbs/07_drafters.ipynb #cell-102
 class _Counts(NamedTuple):
@@ -586,6 +597,12 @@ class SuffixDrafter(Drafter):
         if self._seeds is not None: self._seeds = self._seeds[rows.to(self._seeds.device)]
 
 # %% ../nbs/07_drafters.ipynb #cell-161
+def _started(drafter, vocab, seeds, sources=None):
+    "A drafter made ready for one generation, told as much as its `start` takes"
+    takes = inspect.signature(drafter.start).parameters
+    told = {name: x for name, x in (("seeds", seeds), ("sources", sources)) if name in takes}
+    return drafter.start(vocab, **told)
+
 def _merged(first, second):
     "Rows of the second draft where the first stands by nothing"
     keep = first.lengths > 0
@@ -612,9 +629,9 @@ class ChainDrafter(Drafter):
     @property
     def hidden(self): return any(d.hidden for d in self.drafters)
 
-    def start(self, vocab, seeds=()):
+    def start(self, vocab, seeds=(), sources=None):
         "Each of them, started"
-        return ChainDrafter(*(d.start(vocab, seeds) for d in self.drafters))
+        return ChainDrafter(*(_started(d, vocab, seeds, sources) for d in self.drafters))
 
     def draft(self, ids, lengths, gamma, params, uniforms):
         "Ask the first; ask the next one for the rows that are still without a draft"
@@ -667,6 +684,9 @@ class EarlyExitDrafter(ModelDrafter):
                  layers: int,             # how many of its layers to run
                 ):
         check_model(target, "target")
+        if _has_encoder(target):
+            raise ValueError(f"target: {type(target).__name__} has an encoder; the first layers of a decoder alone "
+                             "are taken from a model without one")
         _check_whole("layers", layers, 1)
         total = target.config.get_text_config().num_hidden_layers
         if layers > total: raise ValueError(f"layers must be at most the target's {total}; got {layers}")

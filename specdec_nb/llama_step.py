@@ -17,7 +17,7 @@ from transformers import LlamaForCausalLM
 from transformers.activations import ACT2FN
 from transformers.models.llama import modeling_llama
 
-from .cache import CachedModel, check_memory, context_length, free_bytes, tree_slots
+from .cache import CachedEncoderDecoder, CachedModel, check_memory, context_length, free_bytes, tree_slots, _has_encoder
 
 # %% ../nbs/05_llama_step.ipynb #cell-018
 def _pairs(weight, heads):
@@ -293,6 +293,7 @@ def cached_model(model: nn.Module, # a causal language model of transformers
                  rows: int,        # how many texts, side by side
                  capacity: int,    # the longest text in tokens; cut to the model's context length
                  **extra: object,  # `spare` and `hidden`, as `CachedModel` takes them
-                ) -> object:       # a `LlamaStep` or a `CachedModel`, which are called alike
+                ) -> object:       # a `LlamaStep`, a `CachedModel` or one with an encoder, which are called alike
     "A model with a cache: feed tokens at any position, get logits"
-    return (CachedModel if _strange(model) else LlamaStep)(model, rows, capacity, **extra)
+    if not _strange(model): return LlamaStep(model, rows, capacity, **extra)
+    return (CachedEncoderDecoder if _has_encoder(model) else CachedModel)(model, rows, capacity, **extra)
