@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['RowCache', 'visible_slots', 'context_length', 'vocabulary', 'attention_windows', 'check_model', 'cache_bytes',
-           'check_memory', 'free_bytes', 'tail', 'CachedModel', 'CachedEncoderDecoder']
+           'check_memory', 'free_bytes', 'tail', 'CachedModel', 'tree_slots', 'move_slots', 'CachedEncoderDecoder']
 
 # %% ../nbs/04_cache.ipynb #cell-005
 import copy
 import inspect
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -291,19 +292,39 @@ def _additive(seen, dtype):
 def _masks(at, visible, windows, dtype):
     "The mask of queries at these positions, or a dictionary with one for each type of layer"
     seen = {kind: visible_slots(at, visible, window) for kind, window in windows.items()}
+    return _by_kind(seen, dtype)
+
+def _by_kind(seen, dtype):
     masks = {kind: _additive(slots, dtype) for kind, slots in seen.items()}
     return masks if len(masks) > 1 else masks.popitem()[1]
+
+def _tree_masks(cached, slots, tree):
+    "Positions of a block that ends in a tree, and the masks of its columns"
+    at, seen, behind = tree_slots(slots, tree, cached.cache.visible)
+    each = {kind: seen if window is None else seen & (behind < window) for kind, window in cached.windows.items()}
+    return at.clamp(0, context_length(cached.model) - 1), _by_kind(each, cached.model.dtype)
 
 def _cache_name(model):
     "What the model calls its cache: renamed in transformers 5.24"
     return "cache" if "cache" in _takes(model) else "past_key_values"
 
 # %% ../nbs/04_cache.ipynb #cell-058
-def _forward(cached, tokens, at, keep):
+def _forward(cached, tokens, at, keep, mask=None):
     "The logits of the last `keep` tokens; at: all their positions, [R, W]"
-    mask = _masks(at, cached.cache.visible, cached.windows, cached.model.dtype)
-    return cached.model(input_ids=tokens, position_ids=at, attention_mask=mask, use_cache=True,
-                        logits_to_keep=keep, **{cached.cache_name: cached.cache}).logits
+    if mask is None: mask = _masks(at, cached.cache.visible, cached.windows, cached.model.dtype)
+    with _listening(cached):
+        return cached.model(input_ids=tokens, position_ids=at, attention_mask=mask, use_cache=True,
+                            logits_to_keep=keep, **{cached.cache_name: cached.cache}).logits
+
+@contextmanager
+def _listening(cached):
+    "Note what the model's head reads, if somebody wants it; the hook is gone afterwards"
+    head = cached.model.get_output_embeddings() if cached.listens else None
+    def note(head, inputs): cached.hidden = inputs[0]
+    hook = head and head.register_forward_pre_hook(note)
+    try: yield
+    finally:
+        if hook: hook.remove()
 
 # %% ../nbs/04_cache.ipynb #cell-059
 class CachedModel:
@@ -312,10 +333,13 @@ class CachedModel:
                  model: torch.nn.Module, # a causal language model of transformers
                  rows: int,              # how many texts, side by side
                  capacity: int,          # the longest text in tokens; cut to the model's context length
+                 spare: int = 0,         # slots behind the longest text, for a tree of drafts
+                 hidden: bool = False,   # whether to keep what the head reads, as `.hidden`, [R, keep, D]
                 ):
         check_memory({"model": model}, rows, capacity)
         self.capacity = min(capacity, context_length(model))
-        self.cache = RowCache(_layers(model), self.capacity)
+        self.cache = RowCache(_layers(model), self.capacity + spare)
+        self.listens, self.hidden = hidden, None
         self.model, self.windows, self.cache_name = model, attention_windows(model), _cache_name(model)
 
     @torch.no_grad()
@@ -324,15 +348,46 @@ class CachedModel:
                  start: torch.Tensor,  # position of each row's first column, [R]; columns below 0 are padding
                  end: int,             # one past the last position that any row needs
                  keep: int = 1,        # how many of the last columns need logits
+                 tree: torch.Tensor | None = None, # if the last N are a tree: what each follows, bool, [N, N]
                 ) -> torch.Tensor:     # [R, keep, V]
         "Feed tokens and return the logits of the last columns; does not wait for the device"
         at = start[:, None] + torch.arange(tokens.shape[1], device=tokens.device)  # [R, W]
         self.cache.place(at, end)
-        return _forward(self, tokens, at.clamp(0, self.capacity - 1), keep)
+        if tree is None: return _forward(self, tokens, at.clamp(0, self.capacity - 1), keep)
+        at, mask = _tree_masks(self, at, tree)
+        return _forward(self, tokens, at, keep, mask)
 
     def select(self, rows: torch.Tensor) -> None: # rows: indices to keep, in their new order
         "Go on with these rows"
         self.cache.select(rows)
+
+# %% ../nbs/04_cache.ipynb #tree-3c20dbeb
+def tree_slots(slots: torch.Tensor, # of a block whose last N columns are a tree behind a text, [R, W]
+               sees: torch.Tensor,  # which nodes each node follows, itself among them, bool, [N, N]
+               visible: int,        # how many slots attention reads
+              ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]: # [R, W]; bool, [R, W, visible]; the same form
+    "The position of every column, which slots it sees, and how many positions it is ahead of each"
+    N, last = len(sees), slots[:, -len(sees) - 1, None]                          # the text's last position, [R, 1]
+    depths = sees.sum(1)
+    at = torch.cat([slots[:, :-N], last + depths], 1)
+    slot = torch.arange(visible, device=slots.device)
+    node = slot - last - 1                                                       # which node a slot holds, [R, visible]
+    inside, node = (node >= 0) & (node < N), node.clamp(0, N - 1)
+    seen = slot <= torch.minimum(at, last)[..., None]
+    seen[:, -N:] |= sees[:, node].transpose(0, 1) & inside[:, None]
+    behind = at[..., None] - torch.where(inside, last + depths[node], slot)[:, None]
+    return at, seen | (at < 0)[..., None], behind
+
+# %% ../nbs/04_cache.ipynb #tree-e2b94221
+def move_slots(cached: object,       # a model with a cache
+               source: torch.Tensor, # slots of each row, [R, J]
+               target: torch.Tensor, # where to copy what they hold, [R, J]
+              ) -> None:
+    "Copy keys and values from slots to slots, in every layer"
+    for layer in cached.cache.layers:
+        for x in (layer.keys, layer.values):
+            rows = torch.arange(len(source), device=x.device)[:, None]
+            x[rows, target.to(x.device)] = x[rows, source.to(x.device)]
 
 # %% ../nbs/04_cache.ipynb #cell-080
 def _biases(attention, capacity):

@@ -24,9 +24,9 @@ from transformers import (EosTokenCriteria, GenerationConfig, LogitNormalization
 from transformers.generation import GenerateDecoderOnlyOutput
 
 from .sampling import ACCEPT, DRAFT, RESAMPLE, SamplingParams
-from .sampling import edit_logits, probabilities, row_keys, row_params, unheeded, verify
+from .sampling import edit_logits, probabilities, row_keys, row_params, tree_of, unheeded, verify, verify_tree
 from .sampling import uniforms as counter_uniforms
-from .cache import check_memory, check_model, context_length, tail, vocabulary, _has_encoder
+from .cache import check_memory, check_model, context_length, move_slots, tail, vocabulary, _has_encoder
 from .llama_step import cached_model
 from .drafters import Draft, Drafter, ModelDrafter, read_tail, _CHUNK, _started
 from .trace import Record, Stats, Trace
@@ -203,6 +203,8 @@ class _Found(NamedTuple):
     q: list           # [G + 1]: the drafter's
     u: list           # [G + 1]: the uniform that decided it
     logprobs: list    # [G + 1]: log-softmax of the raw target logits
+    fates: list | None = None    # of a tree, [G + 1]: 0 not tested, 1 failed, 2 passed; last: 1 if siblings failed
+    depths: tuple | None = None  # of a tree, [G]
 
 # %% ../nbs/09_decoding.ipynb #cell-046
 def _kinds(n, drafted, kept):
@@ -215,9 +217,10 @@ def _kinds(n, drafted, kept):
 def _book(row, found, positions, stop):
     "Enter one round into the row's book; how many drafts were tested and how many passed"
     n, G = found.n_accepted, len(found.tokens) - 1
-    offered = [*range(n), G]                                     # where the offered tokens stand in the lists
+    passed = range(n) if found.fates is None else [i for i in range(G) if found.fates[i] == 2]
+    offered = [*passed, G]                                       # where the offered tokens stand in the lists
     kept = offered[:_kept(row, [found.tokens[i] for i in offered], stop)]
-    kinds = _kinds(n, found.drafted, len(kept))
+    kinds = _kinds(n, found.drafted, len(kept)) if found.fates is None else _tree_kinds(found, kept)
     row.records += _records(row, found, kinds)
     row.ids += [found.tokens[i] for i in kept]
     row.logprobs += [found.logprobs[i] for i in kept]
@@ -232,8 +235,10 @@ _EMITTED = ("accepted", "correction", "bonus")
 def _records(row, found, kinds):
     "A record for each token of the round, in order"
     first, closing = len(row.prompt) + len(row.ids), ("correction", "bonus")
-    for i, kind in enumerate(kinds):
-        at, place = (-1, found.n_accepted) if kind in closing else (i, i)
+    order, depths = enumerate(kinds), found.depths
+    if depths is not None: order = sorted(order, key=lambda x: (x[1] in closing, x[1] == "discarded"))
+    for i, kind in order:
+        at, place = (-1, found.n_accepted) if kind in closing else (i, i if depths is None else depths[i] - 1)
         q = None if kind == "bonus" else found.q[at]
         yield Record(row.index, row.stats.rounds, first + place, found.tokens[at], kind,
                      found.p[at], q, found.u[at])
@@ -276,7 +281,10 @@ class _Live:
         self.uniforms = _every_uniform(rows, self.lengths, task.uniforms)  # [R, N, 3]
         self.drafter, self.controller = drafter, controller
         self.processor, self.past, self.rule = task.processor, task.past, rule
-        self.target, self.graphs = cached_model(target, len(rows), self.capacity), graphs
+        self.extra, self.siblings = _extra(drafter), None
+        if drafter is not None and drafter.parents:                # [R, N, 3, S]
+            self.siblings = _every_uniform(rows, self.lengths, task.uniforms, max(tree_of(drafter.parents).siblings) + 1)
+        self.target, self.graphs = cached_model(target, len(rows), self.capacity, **self.extra), graphs
         self.room, self.kept = torch.zeros_like(self.lengths), [0] * len(rows)
 
 def _models(target, drafter):
@@ -285,11 +293,19 @@ def _models(target, drafter):
     names = ["drafter"] if len(interns) == 1 else [f"drafter {i}" for i in range(len(interns))]
     return {"target": target} | dict(zip(names, interns))
 
-def _every_uniform(rows, lengths, uniforms):
-    "One uniform for each new position and purpose of each row, [R, N, 3]"
+def _extra(drafter):
+    "What the target's cache needs besides: slots for a tree, and to keep what the head reads"
+    if drafter is None: return {}
+    wants = {"spare": len(drafter.parents or ()), "hidden": drafter.hidden}
+    return {name: value for name, value in wants.items() if value}
+
+def _every_uniform(rows, lengths, uniforms, siblings=None):
+    "One uniform for each new position and purpose of each row, [R, N, 3]; or for each sibling, [R, N, 3, S]"
     keys = torch.tensor([r.key for r in rows], device=lengths.device)[:, None, None]
     steps = torch.arange(max(r.limit for r in rows), device=lengths.device)
-    return uniforms(keys, (lengths[:, None] + steps)[..., None], torch.arange(3, device=lengths.device))
+    at, purposes = (lengths[:, None] + steps)[..., None], torch.arange(3, device=lengths.device)
+    if siblings is None: return uniforms(keys, at, purposes)
+    return uniforms(keys[..., None], at[..., None], purposes[:, None], torch.arange(siblings, device=lengths.device))
 
 # %% ../nbs/09_decoding.ipynb #cell-056
 class _Fixed:
@@ -314,6 +330,7 @@ def _select(live, going):
     at = torch.tensor(keep, dtype=torch.long, device=live.ids.device)
     live.rows, live.kept = [live.rows[i] for i in keep], [live.kept[i] for i in keep]
     for name in ("ids", "lengths", "prompts", "uniforms", "room"): setattr(live, name, getattr(live, name)[at])
+    if live.siblings is not None: live.siblings = live.siblings[at]
     live.params = live.params.select(at)
     live.target.select(at)
     if live.drafter is not None: live.drafter.select(at)
@@ -340,6 +357,7 @@ def _draft(live, G):
     "What the drafter proposes for each row, and the uniforms of the round, [R, G + 1, 3]"
     u = _next_uniforms(live, G)
     if G == 0: return Draft(live.ids[:, :0], None, live.room), u
+    if live.siblings is not None: return _draft_tree(live, G)
     room = live.room.clamp_min(0)
     draft = live.drafter.draft(live.ids, live.lengths, room, live.params, u[:, :-1, DRAFT])
     _check_draft(live.drafter, draft, len(room), G, vocabulary(live.target.model))
@@ -363,7 +381,7 @@ def _prefill(live):
               if not i or r.prompt is not live.rows[i - 1].prompt or live.past]
     first, longest = torch.tensor(starts, device=live.ids.device), max(len(r.prompt) for r in live.rows)
     copied = len(starts) < len(live.rows)
-    if copied: live.target = cached_model(live.target.model, len(starts), live.capacity)
+    if copied: live.target = cached_model(live.target.model, len(starts), live.capacity, **live.extra)
     if live.rows[0].encoded: live.target.read([live.rows[i].encoded for i in starts])
     until = min(live.unread, 1 if copied else _CHUNK)
     read_tail(live.target, live.ids[first], live.lengths[first], longest, live.unread, until)
@@ -372,11 +390,12 @@ def _prefill(live):
     live.unread = until
 
 # %% ../nbs/09_decoding.ipynb #cell-067
-def _ask(live, drafts, longest):
+def _ask(live, drafts, longest, parents=None):
     "The target's logits after the text and after each draft, [R, G + 1, V]"
     G = drafts.shape[1]
     block = torch.cat([tail(live.ids, live.lengths, live.unread), drafts], 1)  # [R, W]
-    return live.target(block, live.lengths - live.unread, longest + G, keep=G + 1)
+    tree = {} if parents is None else {"tree": tree_of(parents, drafts.device).sees}
+    return live.target(block, live.lengths - live.unread, longest + G, keep=G + 1, **tree)
 
 def _lengths(rows): return [len(r.prompt) + len(r.ids) for r in rows]
 
@@ -398,6 +417,9 @@ class _Verdict(NamedTuple):
     tokens: torch.Tensor  # the drafts, then the closing token, [R, G + 1]
     place: torch.Tensor   # where in the block each of them stands, [R, G + 1]
     p: torch.Tensor       # the processed target probability of each, [R, G + 1]
+    q: torch.Tensor | None = None      # of a tree: the drafter's of each, [R, G + 1]; of a chain it is looked up
+    fates: torch.Tensor | None = None  # of a tree: see `TreeVerdict`
+    path: torch.Tensor | None = None   # of a tree: the nodes kept
 
 def _sampled(scores, params, draft, u):
     "By the rule of the paper, from logits [R, G + 1, V] and uniforms [R, G + 1, 3]"
@@ -408,6 +430,7 @@ def _sampled(scores, params, draft, u):
 
 def _verdict(scores, params, draft, u):
     "Which drafts each row keeps, and what follows them"
+    if draft.parents is not None: return _tree_verdict(scores, params, draft, u)
     return _greedy(scores, draft) if params.all_greedy else _sampled(scores, params, draft, u)
 
 def _greedy(scores, draft):
@@ -434,17 +457,18 @@ def _pick(table, place, tokens):
 # %% ../nbs/09_decoding.ipynb #cell-078
 def _look_up(logits, draft, verdict, u):
     "The figures of every drafted token and of the closing one, [R, 7, G + 1]"
-    n, tokens, place, p = verdict
+    n, tokens, place, p, q, fates, _ = verdict
     raw = logits.float() if logits.element_size() < 4 else logits
     logprob = _pick(raw.log_softmax(-1), place, tokens)
-    dart = torch.cat([u[:, :-1, ACCEPT], u[..., RESAMPLE].gather(1, n[:, None])], 1)
+    dart = torch.cat([u[:, :-1, ACCEPT], u[..., RESAMPLE].gather(1, place[:, -1:])], 1)
     counts = [x[:, None].expand_as(tokens) for x in (n, draft.lengths)]
-    figures = tokens, p, _claimed(draft, place, tokens), dart, logprob, *counts
+    q = _claimed(draft, place, tokens) if q is None else q
+    figures = tokens, p, q, dart, logprob, *counts, *([] if fates is None else [fates])
     return torch.stack([x.double() for x in figures], 1)
 
 def _read(figures):
     "The same on the host: one read"
-    return [_Found(int(f[5][0]), int(f[6][0]), [int(t) for t in f[0]], *f[1:5]) for f in figures.tolist()]
+    return [_Found(int(f[5][0]), int(f[6][0]), [int(t) for t in f[0]], *f[1:5], *f[7:]) for f in figures.tolist()]
 
 def _claimed(draft, place, tokens):
     "The drafter's q of each token, [R, G + 1]"
@@ -454,8 +478,9 @@ def _claimed(draft, place, tokens):
     return draft.tokens.gather(1, place) == tokens if draft.q is None else _pick(draft.q, place, tokens)
 
 # %% ../nbs/09_decoding.ipynb #cell-080
-def _processed(live, logits, drafts, room):
+def _processed(live, logits, drafts, room, parents=None):
     "Logits after everything that comes before the temperature, each place with its own prefix"
+    if parents is not None: return _processed_tree(live, logits, drafts, room, tree_of(parents))
     scores = edit_logits(logits, live.params, live.ids, live.lengths, drafts)
     if live.processor is None: return scores
     scores = scores.to(torch.promote_types(logits.dtype, torch.float32), copy=True)
@@ -486,11 +511,16 @@ def _same_shape(row, processor, scores, result):
 
 # %% ../nbs/09_decoding.ipynb #cell-084
 def _judge(live, draft, u, longest, room=None):
-    "Ask, verify, look up, write: the figures [R, 7, G + 1] and the new lengths"
-    logits = _ask(live, draft.tokens, longest)  # [R, G+1, V]
-    scores = _processed(live, logits, draft.tokens, room)
+    "Ask, verify, look up, write: the figures [R, 7 or 8, G + 1], the new lengths, and what the head read at the end"
+    logits = _ask(live, draft.tokens, longest, draft.parents)  # [R, G+1, V]
+    scores = _processed(live, logits, draft.tokens, room, draft.parents)
     verdict = (live.rule or _verdict)(scores, live.params, draft, u)
-    return _look_up(logits, draft, verdict, u), _write(live, draft.tokens, verdict.n, verdict.tokens[:, -1])
+    drafts, end, hidden = draft.tokens, verdict.place[:, -1], None
+    if live.extra.get("hidden"): hidden = live.target.hidden[torch.arange(len(end), device=end.device), end]
+    if verdict.path is not None:
+        _bring_home(live, verdict.path)
+        drafts = drafts.gather(1, verdict.path)
+    return _look_up(logits, draft, verdict, u), _write(live, drafts, verdict.n, verdict.tokens[:, -1]), hidden
 
 def _round(live):
     "One draft, one forward of the target, one verdict: what happened to each row, and the positions it read"
@@ -498,11 +528,80 @@ def _round(live):
     live.room.copy_(torch.tensor(room))
     if live.drafter is not None: live.drafter.tell(_lengths(live.rows), live.kept)
     (draft, u), longest = _drafted(live, max(room)), max(_lengths(live.rows))
-    figures, lengths = _judged(live, draft, u, longest, room)
+    figures, lengths, hidden = _judged(live, draft, u, longest, room)
     live.lengths.copy_(lengths)
+    if hidden is not None: live.drafter.see(hidden)
     found, positions = _read(figures), [live.unread + len(draft.tokens[0]) + owed for owed in live.owed]
+    if draft.parents is not None: found = [f._replace(depths=tree_of(draft.parents).depths) for f in found]
     live.unread, live.owed, live.kept = 1, [0] * len(room), [f.n_accepted for f in found]
     return found, positions
+
+# %% ../nbs/09_decoding.ipynb #tree-a585d97d
+def _draft_tree(live, depth):
+    "What the drafter proposes, down to a depth, and the uniforms of its nodes and places, [R, N + 1, 3]"
+    tree, V = _tree_down_to(live, depth), vocabulary(live.target.model)
+    u, room, N = _tree_uniforms(live, tree), live.room.clamp_min(0), len(tree.parents)
+    draft = live.drafter.draft(live.ids, live.lengths, room, live.params, u[:, :-1, DRAFT])
+    _check_draft(live.drafter, draft, len(room), N, V)
+    if draft.parents is None or tuple(draft.parents) != tree.parents:
+        raise ValueError(f"drafter: {type(live.drafter).__name__}.draft gave parents {draft.parents!r}; "
+                         f"its own `parents`, down to depth {depth}, are {tree.parents}")
+    nodes = torch.tensor([sum(d <= n for d in tree.depths) for n in range(depth + 1)], device=room.device)
+    return draft._replace(lengths=draft.lengths.minimum(nodes[room])), u
+
+def _tree_down_to(live, depth):
+    whole = tree_of(live.drafter.parents)
+    return tree_of([p for p, d in zip(whole.parents, whole.depths) if d <= depth], live.ids.device)
+
+def _tree_uniforms(live, tree):
+    "For node i its DRAFT and ACCEPT, for place i its RESAMPLE, [R, N + 1, 3]"
+    rows, first = torch.arange(len(live.ids), device=live.ids.device)[:, None], live.lengths - live.prompts
+    def take(depths, purpose, siblings):
+        steps = first[:, None] + torch.tensor(depths, device=rows.device)
+        last = live.siblings.shape[1] - 1                 # past the end only where nothing is emitted
+        return live.siblings[rows, steps.clamp_max(last), purpose, torch.tensor(siblings, device=rows.device)]
+    nodes = [*(d - 1 for d in tree.depths), 0], [*tree.siblings, 0]
+    return torch.stack([take(nodes[0], DRAFT, nodes[1]), take(nodes[0], ACCEPT, nodes[1]),
+                        take([0, *tree.depths], RESAMPLE, [0] * (len(tree.depths) + 1))], 2)
+
+# %% ../nbs/09_decoding.ipynb #tree-b3031f9f
+def _tree_verdict(scores, params, draft, u):
+    "The rule for trees; greedy rows, whose distributions are certainties, go the same way"
+    tree, p = tree_of(draft.parents, scores.device), probabilities(scores, params)
+    v = verify_tree(p, draft.q, draft.tokens, draft.lengths, u[:, :-1, ACCEPT], u[..., RESAMPLE], tree)
+    above = (torch.tensor(tree.parents, device=p.device) + 1).expand_as(draft.tokens)
+    return _Verdict(v.n, torch.cat([draft.tokens, v.token[:, None]], 1), torch.cat([above, v.end[:, None]], 1),
+                    v.p, v.q, v.fates, v.path)
+
+def _processed_tree(live, logits, drafts, room, tree):
+    "`_processed`, where the prefix of a place is the path to it"
+    paths = [[], *(line.nonzero()[:, 0].tolist() for line in tree.sees)]
+    scores = torch.cat([edit_logits(logits[:, e:e + 1], live.params, live.ids, live.lengths, drafts[:, path])
+                        for e, path in enumerate(paths)], 1)
+    if live.processor is None: return scores
+    scores = scores.to(torch.promote_types(logits.dtype, torch.float32), copy=True)
+    for r, row in enumerate(live.rows):
+        text = live.ids[r:r + 1, :len(row.prompt) + len(row.ids)]
+        for e, path in enumerate(paths):
+            if len(path) > room[r]: continue
+            scores[r, e] = live.processor(row, torch.cat([text, drafts[r:r + 1, path]], 1), scores[r:r + 1, e])
+    return scores
+
+def _bring_home(live, path):
+    "Copy what was read of the path [R, D] to the slots of its positions"
+    end = live.lengths[:, None]
+    move_slots(live.target, end + path, end + torch.arange(path.shape[1], device=path.device))
+
+# %% ../nbs/09_decoding.ipynb #tree-adcef99d
+def _tree_kinds(found, kept):
+    "The kind of every node, and of the closing token unless the row ended before it; kept: what the row keeps"
+    N, counted = len(found.tokens) - 1, range(found.drafted)
+    closed = bool(kept) and kept[-1] == N
+    last = N if closed else kept[-1]                             # no test after the one that ended the row
+    def kind(i):
+        if i > last or found.fates[i] == 0: return "discarded"
+        return "accepted" if found.fates[i] == 2 else "rejected"
+    return [kind(i) for i in counted] + ["correction" if found.fates[N] else "bonus"] * closed
 
 # %% ../nbs/09_decoding.ipynb #cell-086
 class _Graphs:
@@ -563,7 +662,8 @@ def _judged(live, draft, u, longest, room):
 def _check(row, found):
     "Refuse figures that are not numbers"
     here = len(row.prompt) + len(row.ids)
-    broken = [i for i in [*range(found.n_accepted), -1] if isnan(found.p[i])]
+    passed = range(found.n_accepted) if found.fates is None else ()        # in a tree, NaN passes no test
+    broken = [i for i in [*passed, -1] if isnan(found.p[i])]
     after = f"after {here + (broken[0] if broken and broken[0] >= 0 else found.n_accepted)} tokens"
     if broken: raise ValueError(f"row {row.index}: the target's logits have no finite maximum {after}")
     if any(isnan(q) for q in found.q[:found.drafted]):
@@ -790,6 +890,16 @@ def _check_pair(target, drafter):
         has, lacks = (target, model) if _has_encoder(target) else (model, target)
         raise ValueError(f"drafter: {type(has).__name__} has an encoder and {type(lacks).__name__} has none; "
                          "a pair needs two of a kind")
+
+def _check_extra(decoder):
+    "Refuse what trees, and drafters that look into the target, cannot do"
+    drafter, what = decoder.drafter, type(decoder.drafter).__name__
+    if decoder.target.config.is_encoder_decoder and (drafter.parents or drafter.hidden):
+        raise ValueError(f"drafter: {what} goes with a target without an encoder")
+    if not drafter.parents: return
+    tree_of(drafter.parents)
+    if not _whole(decoder.gamma): raise ValueError(f"gamma: {what} drafts a tree; give the depth as a whole number")
+    if decoder.compile: raise ValueError(f"compile: {what} drafts a tree, which is decoded without it")
 
 def _check_tokenizer(tokenizer):
     if tokenizer is None or hasattr(tokenizer, "decode"): return tokenizer
@@ -1039,6 +1149,7 @@ class SpeculativeDecoder(_Decoder):
         self.graphs = Counter()      # how many were recorded, and how often they were replayed
         self.gamma = int(gamma) if _whole(gamma) else gamma
         self.drafter = drafter if isinstance(drafter, Drafter) else ModelDrafter(drafter)
+        _check_extra(self)
         _check_pair(target, self.drafter)
 
 # %% ../nbs/09_decoding.ipynb #cell-133

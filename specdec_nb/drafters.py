@@ -35,6 +35,8 @@ class Draft(NamedTuple):
 class Drafter:
     "What the decoder asks of an Intern: a `draft`, and the truth about `q`"
     models = ()                       # the networks it runs; the decoder puts them in evaluation mode
+    hidden = False                    # whether it is shown what the target's head read, by `see`
+    parents = None                    # for one that drafts trees: the parent of each node, -1 behind the text
 
     def draft(self,
               ids: torch.Tensor,      # the rows so far, [R, T]; what lies past a row's length is noise
@@ -60,6 +62,11 @@ class Drafter:
              accepted: Sequence[int], # how many tokens of the last round's draft each row kept
             ) -> None:
         "Told before every round, with a draft or without, so that no drafter has to ask the device"
+
+    def see(self,
+            hidden: torch.Tensor, # at each row's last token but one, from which the last was drawn, [R, D]
+           ) -> None:
+        "Shown after every round, if `hidden`: what the target's head read where the row's text stopped"
 
     def plan(self,
              G: int, # how many tokens will be asked for
@@ -611,11 +618,16 @@ class ChainDrafter(Drafter):
                 ):
         if not drafters or not all(isinstance(d, Drafter) for d in drafters):
             raise TypeError(f"drafters must be one or more Drafters; got {drafters!r}")
+        trees = [type(d).__name__ for d in drafters if d.parents]
+        if trees: raise ValueError(f"drafters must draft chains; a {trees[0]} with a tree stands alone")
         self.drafters = drafters
 
     @property
     def models(self): # those of all of them
         return tuple(model for d in self.drafters for model in d.models)
+
+    @property
+    def hidden(self): return any(d.hidden for d in self.drafters)
 
     def start(self, vocab, seeds=(), sources=None):
         "Each of them, started"
@@ -633,6 +645,11 @@ class ChainDrafter(Drafter):
     def tell(self, lengths, accepted):
         "Each of them learns how long the rows are; whose drafts were accepted is not known here"
         for drafter in self.drafters: drafter.tell(lengths, [0] * len(lengths))
+
+    def see(self, hidden):
+        "Those of them who want to"
+        for drafter in self.drafters:
+            if drafter.hidden: drafter.see(hidden)
 
     def select(self, rows):
         "Each of them forgets the rows that have ended"

@@ -17,7 +17,7 @@ from transformers import LlamaForCausalLM
 from transformers.activations import ACT2FN
 from transformers.models.llama import modeling_llama
 
-from .cache import CachedEncoderDecoder, CachedModel, check_memory, context_length, free_bytes, _has_encoder
+from .cache import CachedEncoderDecoder, CachedModel, check_memory, context_length, free_bytes, tree_slots, _has_encoder
 
 # %% ../nbs/05_llama_step.ipynb #cell-018
 def _pairs(weight, heads):
@@ -145,7 +145,7 @@ def _llama(model, length):
     stamp = _stamp(model)
     known, laid_out = _LAID_OUT.get(model, (None, None))
     if known != stamp or len(laid_out.turns) < length:
-        with torch.no_grad(): laid_out = _laid_out(model, min(context_length(model), 2 * length) + 1)
+        with torch.no_grad(): laid_out = _laid_out(model, max(length, min(context_length(model), 2 * length) + 1))
         _LAID_OUT[model] = stamp, laid_out
     return laid_out
 
@@ -174,14 +174,21 @@ def _windows(capacity, like):
     line[capacity + 1:] = -torch.inf
     return line.as_strided((capacity + 1, capacity), (1, 1))             # from i = 0, scratch, to position 0
 
-def _place(step, start, W, end):
-    "Where `W` tokens from these positions [R] on stand"
+def _place(step, start, W, end, tree=None):
+    "Where `W` tokens from these positions [R] on stand; tree: what the last of them follow, if they are one"
     at = start[:, None] + torch.arange(W, device=start.device) if W > 1 else start[:, None]   # [R, W]
     slots = at.clamp(-1, step.capacity).remainder(step.capacity + 1)     # scratch for what is outside
     visible, flat = min(step.capacity, -(-end // 64) * 64), slots.reshape(-1)
-    mask = step.windows[:, :visible].index_select(0, step.capacity - flat).view(len(start), 1, W, visible)
+    if tree is None: mask = step.windows[:, :visible].index_select(0, step.capacity - flat).view(len(start), 1, W, visible)
+    else: mask, flat = _tree_mask(step, at, tree, visible)
     if len(start) > 1: slots = slots + step.first
     return _Places(slots.reshape(-1), mask, step.llama.turns.index_select(0, flat))
+
+def _tree_mask(step, slots, tree, visible):
+    "The mask of a block that ends in a tree, and the positions of its columns, [N]"
+    at, seen, _ = tree_slots(slots, tree, visible)
+    mask = torch.zeros(seen.shape, dtype=step.windows.dtype, device=seen.device).masked_fill_(~seen, -torch.inf)
+    return mask[:, None], at.clamp(0, step.capacity).reshape(-1)
 
 # %% ../nbs/05_llama_step.ipynb #cell-055
 def _normed(x, weight, eps):
@@ -213,9 +220,12 @@ class LlamaStep:
                  model: LlamaForCausalLM, # one that `cached_model` would take this way
                  rows: int,               # how many texts, side by side
                  capacity: int,           # the longest text in tokens; cut to the model's context length
+                 spare: int = 0,          # slots behind the longest text, for a tree of drafts
+                 hidden: bool = False,    # whether to keep what the head reads, as `.hidden`, [R, keep, D]
                 ):
         check_memory({"model": model}, rows, capacity)
-        self.model, self.capacity = model, min(capacity, context_length(model))
+        self.model, self.capacity = model, min(capacity, context_length(model)) + spare
+        self.listens, self.hidden = hidden, None
         self.llama = _llama(model, self.capacity + 1)                     # scratch is turned as well
         shape = rows, self.capacity, self.llama.key_heads, 2 * self.llama.turns.shape[-1]
         self.layers = [_Slots(*shape, self.llama.norm) for _ in self.llama.layers]
@@ -232,13 +242,16 @@ class LlamaStep:
                  start: torch.Tensor,  # position of each row's first column, [R]; columns below 0 are padding
                  end: int,             # one past the last position that any row needs
                  keep: int = 1,        # how many of the last columns need logits
+                 tree: torch.Tensor | None = None, # if the last N are a tree: what each follows, bool, [N, N]
                 ) -> torch.Tensor:     # [R, keep, V]
         "Feed tokens and return the logits of the last columns; does not wait for the device"
-        (R, W), llama, places = tokens.shape, self.llama, _place(self, start, tokens.shape[1], end)
+        (R, W), llama, places = tokens.shape, self.llama, _place(self, start, tokens.shape[1], end, tree)
         x = llama.embedding.index_select(0, tokens.reshape(-1))           # [N, D]
         for layer, slots in zip(llama.layers, self.layers): x = _layer(x, layer, slots, places, llama)
         if keep < W: x = x.view(R, W, -1)[:, -keep:].reshape(R * keep, -1)
-        return llama.head(_normed(x, llama.norm, llama.eps)).view(R, keep, -1)
+        x = _normed(x, llama.norm, llama.eps)
+        if self.listens: self.hidden = x.view(R, keep, -1)
+        return llama.head(x).view(R, keep, -1)
 
     def select(self, rows: torch.Tensor) -> None: # rows: indices to keep, in their new order
         "Go on with these rows"
@@ -279,7 +292,8 @@ def _strange(model):
 def cached_model(model: nn.Module, # a causal language model of transformers
                  rows: int,        # how many texts, side by side
                  capacity: int,    # the longest text in tokens; cut to the model's context length
+                 **extra: object,  # `spare` and `hidden`, as `CachedModel` takes them
                 ) -> object:       # a `LlamaStep`, a `CachedModel` or one with an encoder, which are called alike
     "A model with a cache: feed tokens at any position, get logits"
-    if not _strange(model): return LlamaStep(model, rows, capacity)
-    return (CachedEncoderDecoder if _has_encoder(model) else CachedModel)(model, rows, capacity)
+    if not _strange(model): return LlamaStep(model, rows, capacity, **extra)
+    return (CachedEncoderDecoder if _has_encoder(model) else CachedModel)(model, rows, capacity, **extra)

@@ -4,14 +4,17 @@
 
 # %% auto #0
 __all__ = ['threefry', 'uniforms', 'row_keys', 'RowParams', 'probabilities', 'seen_before', 'edit_logits', 'sample',
-           'accepted_lengths', 'residual_at', 'verify', 'unheeded', 'SamplingParams', 'row_params']
+           'accepted_lengths', 'residual_at', 'verify', 'unheeded', 'SamplingParams', 'row_params', 'Tree', 'tree_of',
+           'TreeVerdict', 'verify_tree']
 
 # %% ../nbs/03_sampling.ipynb #cell-005
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from math import isfinite
 from numbers import Integral, Real
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -404,3 +407,114 @@ def _ends(settings, device, prompts):
     ends = [(s.eos_token_id or (0,)) + (s.eos_token_id or (0,))[:1] * widest for s in settings]
     until = [prompt + wait if wait else 0 for prompt, wait in zip(prompts, waits, strict=True)]
     return torch.tensor([e[:widest] for e in ends], device=device), torch.tensor(until, device=device)
+
+# %% ../nbs/03_sampling.ipynb #tree-611e3158
+class Tree(NamedTuple):
+    "The form of a tree of drafts"
+    parents: tuple[int, ...]   # of each of N nodes; -1: it follows the text
+    depths: tuple[int, ...]    # how many tokens behind the text's end, from 1
+    siblings: tuple[int, ...]  # which child of its parent each node is, from 0
+    widths: tuple[int, ...]    # for each depth: the most children that a node above has
+    sees: torch.Tensor         # which nodes each node follows, itself among them, bool, [N, N]
+    children: torch.Tensor     # of place 0, the text's end, and of place i + 1, node i; -1: none, [N + 1, S]
+
+# %% ../nbs/03_sampling.ipynb #tree-5fa6280a
+def tree_of(parents: Sequence[int],        # of each node; -1: it follows the text
+            device: torch.device = "cpu",  # of the tensors
+           ) -> Tree:
+    "The tree with these parents; refused if a parent does not come first, or a depth falls"
+    return _tree(tuple(parents), torch.device(device))
+
+@lru_cache(256)
+def _tree(parents, device):
+    depths, lines, families = [], [], [[] for _ in range(len(parents) + 1)]
+    for i, parent in enumerate(parents):
+        if not (_is_whole(parent) and -1 <= parent < i): raise ValueError(f"parents: node {i} has {parent!r} as its "
+                                                        f"parent, which must be -1 or a node before it")
+        depths.append(depths[parent] + 1 if parent >= 0 else 1)
+        if depths[-1] < max(depths): raise ValueError(f"parents: node {i} is nearer to the text than one before it")
+        lines.append([*lines[parent], i] if parent >= 0 else [i])
+        families[parent + 1].append(i)
+    if not parents: raise ValueError("parents: a tree needs at least one node")
+    most = max(map(len, families))
+    children = torch.tensor([[*f, *[-1] * (most - len(f))] for f in families])
+    widths = (max(len(families[i]) for i, d in enumerate([0, *depths]) if d == k) for k in range(max(depths)))
+    siblings = tuple(families[p + 1].index(i) for i, p in enumerate(parents))
+    sees = torch.tensor([[j in line for j in range(len(parents))] for line in lines])
+    return Tree(parents, tuple(depths), siblings, tuple(widths), sees.to(device), children.to(device))
+
+# %% ../nbs/03_sampling.ipynb #tree-3086eeda
+class TreeVerdict(NamedTuple):
+    "What became of a tree"
+    n: torch.Tensor      # how many drafts each row keeps, [R]
+    token: torch.Tensor  # the one after them, [R]
+    end: torch.Tensor    # the place after which the row stops: 0, or a node + 1, [R]
+    path: torch.Tensor   # the nodes kept; behind them, as many numbers as there are depths, [R, depth]
+    fates: torch.Tensor  # of each node: 0 not tested, 1 failed, 2 passed; last: 1 if siblings failed, [R, N + 1]
+    p: torch.Tensor      # what each node was tested against, at its token; last: the closing token's, [R, N + 1]
+    q: torch.Tensor      # what each node claimed; last: the last failed sibling's, of the closing token, [R, N + 1]
+
+def verify_tree(p: torch.Tensor,          # target's distributions after the text and each node, [R, N + 1, V]
+                q: torch.Tensor | None,   # what each node was drawn from, [R, N, V]; None: it was certain of each
+                tokens: torch.Tensor,     # the nodes, [R, N]
+                lengths: torch.Tensor,    # how many of them count, [R]
+                u_accept: torch.Tensor,   # [R, N]
+                u_resample: torch.Tensor, # one for each place where a row may stop, [R, N + 1]
+                tree: Tree,               # their form
+               ) -> TreeVerdict:
+    "`verify` for trees: siblings are tested one after another, each against what those before it left"
+    walk = _Walk(p, q, tokens, lengths, u_accept, tree)
+    for width in tree.widths: walk.go_down(width)
+    return walk.close(u_resample)
+
+# %% ../nbs/03_sampling.ipynb #tree-9ad56ce9
+class _Walk:
+    "All rows on their way down"
+    def __init__(self, p, q, tokens, lengths, u, tree):
+        self.p, self.q, self.tokens, self.lengths, self.u, self.tree = p, q, tokens, lengths, u, tree
+        self.rows, self.law = torch.arange(len(p), device=p.device), p[:, 0]        # what the next token must follow
+        self.end, self.n, self.path = torch.zeros_like(lengths), torch.zeros_like(lengths), []
+        self.going, self.failed = lengths >= 0, lengths < 0
+        self.before, self.claim = self.law, torch.zeros_like(self.law)              # of the last test that failed
+        above = torch.tensor(tree.parents, device=p.device) + 1
+        x = tokens[..., None]
+        self.p_x = p[:, above].gather(2, x)[..., 0].clone()                         # [R, N]
+        self.q_x = torch.ones_like(self.p_x) if q is None else q.gather(2, x)[..., 0]
+        self.fates = torch.zeros_like(tokens)
+
+    def go_down(self, width):
+        "Test the children of the place where each row stands"
+        here, moved, failed = self.end, self.lengths < 0, self.lengths < 0
+        for s in range(width):
+            node = self.tree.children[here, s]
+            tested = self.going & ~moved & (node >= 0) & (node < self.lengths)
+            passed = self.test(node.clamp_min(0), tested)
+            moved, failed = moved | passed, failed | tested
+        self.failed = torch.where(self.going, failed & ~moved, self.failed)
+        self.path.append(torch.where(moved, self.end - 1, len(self.path)))
+        self.going, self.n = moved, self.n + moved
+        self.law = torch.where(moved[:, None], self.p[self.rows, self.end], self.law)
+
+    def test(self, node, tested):
+        "One sibling of each row: where it passes the row moves to it, else what is missing is left"
+        at, x = (self.rows, node), self.tokens[self.rows, node]
+        claim = torch.zeros_like(self.law).scatter_(1, x[:, None], 1.0) if self.q is None else self.q[at]
+        p_x, q_x = self.law[self.rows, x], self.q_x[at]
+        passed = tested & (self.u[at] * q_x < p_x)
+        self.fates[at], self.p_x[at] = self.fates[at] + tested.long() + passed, p_x.where(tested, self.p_x[at])
+        failed = (tested & ~passed)[:, None]
+        self.before, self.claim = self.law.where(failed, self.before), claim.where(failed, self.claim)
+        missing = (self.law - claim).clamp_min(0)
+        total = missing.sum(-1, keepdim=True)
+        self.law = (missing / total).where(failed & (total > 1e-12), self.law)      # as it is for NaN, too
+        self.end = torch.where(passed, node + 1, self.end)
+        return passed
+
+    def close(self, u):
+        "Draw the correction or the bonus"
+        token = sample(self.law, u[self.rows, self.end])
+        law = torch.where(self.failed[:, None], self.before, self.p[self.rows, self.end])
+        fates = torch.cat([self.fates, self.failed[:, None].long()], 1)
+        p, q = (torch.cat([each, of[self.rows, token][:, None]], 1)
+                for each, of in ((self.p_x, law), (self.q_x, self.claim * self.failed[:, None])))
+        return TreeVerdict(self.n, token, self.end, torch.stack(self.path, 1), fates, p, q)

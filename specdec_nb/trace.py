@@ -42,12 +42,27 @@ def _retell(records: list[Record],       # of one round
            ) -> list[tuple[str, int]]:
     "The kind and position that each record of a round must have"
     drafts = [r for r in records if r.kind not in _CLOSING]
+    if _is_tree(drafts): return _retell_tree(records, drafts, first)
     n, closed = _decide(drafts), len(drafts) < len(records) or not last
     if not closed: n = min(n, sum(r.kind == "accepted" for r in drafts))   # the row ended inside its draft
     kinds = ["accepted"] * n + ["rejected"] * (closed and n < len(drafts))
     kinds += ["discarded"] * (len(drafts) - len(kinds))
     retold = [(kind, first + i) for i, kind in enumerate(kinds)]
     return retold + [("correction" if n < len(drafts) else "bonus", first + n)] * closed
+
+# %% ../nbs/08_trace.ipynb #tree-f717618d
+def _is_tree(drafts: list[Record]) -> bool: return len({r.position for r in drafts}) < len(drafts)
+
+def _retell_tree(records: list[Record], drafts: list[Record], first: int) -> list[tuple[str, int]]:
+    "The same for a tree: the tested drafts stand first, and each where the walk has come to"
+    tested, at, retold = [r for r in drafts if r.kind != "discarded"], first, []
+    for r in tested:
+        passed = r.u * r.q < r.p
+        retold.append(("accepted" if passed else "rejected", at))
+        at += passed
+    failed, closed = retold[-1:] and retold[-1][0] == "rejected", len(drafts) < len(records)
+    retold += [("discarded", max(r.position, first)) for r in drafts[len(tested):]]
+    return retold + [("correction" if failed else "bonus", at)] * closed
 
 # %% ../nbs/08_trace.ipynb #cell-021
 def _where(r: Record) -> str: return f"row {r.row}, round {r.round}, position {r.position}"
