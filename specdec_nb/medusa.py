@@ -80,7 +80,7 @@ def medusa_alpha(professor: nn.Module, # a Llama
             found["greedy"].append(found["ranks"][-1][0])
     return found
 
-# %% ../nbs/18_medusa.ipynb #cell-014
+# %% ../nbs/18_medusa.ipynb #cell-016
 _SHIPPED = files("specdec_nb")/"pair"/"medusa"/"heads.safetensors"
 
 def train_medusa(out: str | Path,            # folder for the heads and the checkpoints
@@ -108,7 +108,7 @@ def train_medusa(out: str | Path,            # folder for the heads and the chec
     save_file({name: w.half().contiguous() for name, w in heads.state_dict().items()}, Path(out)/"heads.safetensors")
     return Path(out)/"heads.safetensors"
 
-# %% ../nbs/18_medusa.ipynb #cell-015
+# %% ../nbs/18_medusa.ipynb #cell-017
 def load_medusa(target: nn.Module,              # the model they were trained on
                 path: str | Path | None = None, # made by `train_medusa`; None: the heads of the pair that ships
                ) -> MedusaHeads:
@@ -121,7 +121,7 @@ def load_medusa(target: nn.Module,              # the model they were trained on
     heads.load_state_dict(state)
     return heads.to(target.device, target.dtype).eval()
 
-# %% ../nbs/18_medusa.ipynb #cell-025
+# %% ../nbs/18_medusa.ipynb #cell-027
 def draw_siblings(logits: torch.Tensor, # of one place, [R, V]
                   params: RowParams,    # of the R rows
                   u: torch.Tensor,      # one for each sibling, [R, S]
@@ -139,7 +139,7 @@ def draw_siblings(logits: torch.Tensor, # of one place, [R, V]
     tokens, q = zip(*drawn)
     return torch.stack(tokens, 1), torch.stack(q, 1)
 
-# %% ../nbs/18_medusa.ipynb #cell-027
+# %% ../nbs/18_medusa.ipynb #cell-029
 class MedusaDrafter(Drafter):
     "The target's own last hidden state as the Intern: heads guess the next tokens from it, as a chain or a tree"
     hidden = True
@@ -188,7 +188,7 @@ class MedusaDrafter(Drafter):
             scores = edit_logits(fit_vocabulary(logits[:, d - 1:d], self.vocab), params, ids, lengths, ids[:, :0])
             yield draw_siblings(scores[:, 0], params, uniforms[:, columns])
 
-# %% ../nbs/18_medusa.ipynb #cell-028
+# %% ../nbs/18_medusa.ipynb #cell-030
 def _padded(draft, uniforms):
     "A chain of as many columns as were asked for; it does not stand by those past the last head"
     G, K = uniforms.shape[1], draft.tokens.shape[1]
@@ -196,7 +196,7 @@ def _padded(draft, uniforms):
     q = draft.q if draft.q is None else F.pad(draft.q, (0, 0, 0, G - K), value=1 / draft.q.shape[-1])
     return Draft(F.pad(draft.tokens, (0, G - K)), q, draft.lengths.clamp_max(K))
 
-# %% ../nbs/18_medusa.ipynb #cell-045
+# %% ../nbs/18_medusa.ipynb #cell-048
 def likely_tree(ranks: Sequence, # how often the s-th guess of each head is right, [K, S], as `medusa_alpha` counts
                 nodes: int,      # how many
                ) -> tuple[int, ...]: # their parents, as `MedusaDrafter` takes them
