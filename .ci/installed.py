@@ -8,15 +8,22 @@ import zipfile
 
 
 def contents(wheel):
-    "The pair is in the wheel; the corpus, the pages and what only development needs are not"
+    "Both pairs are in the wheel; the corpus, the pages and what only development needs are not"
     files = {info.filename: info.file_size for info in zipfile.ZipFile(wheel).infolist()}
-    pair = {name: size for name, size in files.items() if name.startswith("specdec_nb/pair/")}
-    for needed in ("tokenizer.json", "prompts.json", "professor/", "intern/"):
-        assert any(name.startswith(f"specdec_nb/pair/{needed}") for name in pair), f"the wheel has no pair/{needed}"
-    assert sum(name.endswith(".safetensors") for name in pair) == 2, f"the wheel has not two weight files: {sorted(pair)}"
-    assert sum(pair.values()) <= 16e6, f"the pair takes {sum(pair.values()) / 1e6:.1f} MB of at most 16"
+    holds(files, "pair/", ("tokenizer.json", "prompts.json", "professor/", "intern/", "medusa/"), weights=3, size=16)
+    holds(files, "pair_t5/", ("tokenizer.json", "items.json", "professor/", "intern/"), weights=2, size=3)
     strays = [name for name in files if not name.startswith("specdec_nb") or "corpus" in name]
     assert not strays, f"in the wheel for no reason: {strays}"
+
+
+def holds(files, folder, needed, weights, size):
+    "A folder of the package has what is needed, so many weight files, and at most so many megabytes"
+    folder = f"specdec_nb/{folder}"
+    there = {name: size for name, size in files.items() if name.startswith(folder)}
+    for item in needed: assert any(name.startswith(folder + item) for name in there), f"the wheel has no {folder}{item}"
+    found = sorted(name for name in there if name.endswith(".safetensors"))
+    assert len(found) == weights, f"the wheel has not {weights} weight files in {folder}: {found}"
+    assert sum(there.values()) <= size * 1e6, f"{folder} takes {sum(there.values()) / 1e6:.1f} MB of at most {size}"
 
 
 def light(code, *heavy):
@@ -38,15 +45,15 @@ def imports():
 
 
 def offline_pair():
-    "`load_pair` needs no network"
+    "Loading what ships needs no network"
     def refuse(*args): raise AssertionError("load_pair() asked for the network")
     socket.socket.connect = refuse
     import specdec_nb
-    assert len(specdec_nb.load_pair()) == 3
+    assert len(specdec_nb.load_pair()) == len(specdec_nb.load_t5_pair()) == 3
 
 
 if __name__ == "__main__":
     contents(sys.argv[1])
     imports()
     offline_pair()
-    print("the wheel installs, imports and loads its pair")
+    print("the wheel installs, imports and loads its pairs")

@@ -20,7 +20,10 @@ _PUBLIC = {  # module -> the names it lends to the package
     "decoding": "SpeculativeDecoder AutoregressiveDecoder Generation",
     "proof": "check_exact",
     "benchmark": "diagnose Diagnosis",
+    "t5": "load_t5_pair train_t5_pair t5_row t5_table",
+    "variants": "LenientDecoder lenient_law",
     "cli": "",
+    "medusa": "MedusaDrafter MedusaHeads load_medusa train_medusa likely_tree",
 }
 _HOME = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 __all__ = list(_HOME)

@@ -29,7 +29,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch import nn
 from torch.nn import functional as F
 from tqdm import tqdm
-from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import LlamaConfig, LlamaForCausalLM
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from transformers.utils import logging
 
@@ -387,14 +388,14 @@ def open_pair(target: str | Path,   # a folder, or a name on the model hub
               device: torch.device | str | None = None,   # None: a GPU if there is one
               device_map: str | dict | None = None,       # for a target on several devices; needs accelerate
              ) -> tuple[nn.Module, nn.Module, PreTrainedTokenizerBase]: # target, drafter, the target's tokenizer
-    "Open two causal language models that share a vocabulary, ready to decode"
+    "Open two language models that share a vocabulary, ready to decode; with an encoder, or without"
     given = {"target": str(target), "drafter": str(drafter)}
     if device is None: device = "cuda" if torch.cuda.is_available() else "cpu"
     with _quiet(), torch.random.fork_rng(devices=[]):
         tokenizers = [_opened(AutoTokenizer, "tokenizer", *item) for item in given.items()]
         check_tokenizers(*tokenizers)
-        maps = {"target": device_map, "drafter": None}
-        pair = [_placed(*item, dtype, device, maps[item[0]]) for item in given.items()]
+        kind, maps = _kind_of_pair(given), {"target": device_map, "drafter": None}
+        pair = [_placed(kind, *item, dtype, device, maps[item[0]]) for item in given.items()]
     return *pair, tokenizers[0]
 
 # %% ../nbs/06_models.ipynb #cell-105
@@ -416,10 +417,19 @@ def _opened(kind, what, role, source, **how):
 
 def _first_line(error): return next(iter(str(error).splitlines()), type(error).__name__)
 
-def _placed(role, source, dtype, device, device_map):
+def _kind_of_pair(given):
+    "The class that opens both models: those with an encoder have another than those without"
+    configs = [_opened(AutoConfig, "model", *item) for item in given.items()]
+    encoders = [bool(getattr(config, "is_encoder_decoder", False)) for config in configs]
+    if encoders[0] == encoders[1]: return AutoModelForSeq2SeqLM if encoders[0] else AutoModelForCausalLM
+    kinds = [f"the {role} ({source!r}) has {'an' if has else 'no'} encoder"
+             for (role, source), has in zip(given.items(), encoders)]
+    raise ValueError(f"drafter: {' and '.join(kinds)}; a pair needs two of a kind")
+
+def _placed(kind, role, source, dtype, device, device_map):
     "A model, checked, where it is to run"
     how = dict(dtype=dtype) | ({} if device_map is None else dict(device_map=device_map))
-    model = _opened(AutoModelForCausalLM, "model", role, source, **how)
+    model = _opened(kind, "model", role, source, **how)
     check_model(model, role)
     if device_map is not None or getattr(model, "is_quantized", False): return model.eval()
     try: return model.to(device).eval()

@@ -19,9 +19,9 @@ from .reference import _law
 from .exactness import LawTest, chisquare_law, worst_power
 from .sampling import ACCEPT, DRAFT, RESAMPLE, SamplingParams
 from .sampling import edit_logits, probabilities, row_keys, row_params, uniforms
-from .cache import check_model, context_length, vocabulary
+from .cache import check_model, context_length, vocabulary, _has_encoder
 from .drafters import fit_vocabulary
-from .decoding import Generation, _eos, _evaluating, as_rows
+from .decoding import Generation, _eos, _evaluating, _roles, as_rows
 
 # %% ../nbs/10_proof.ipynb #cell-018
 def _laws_after(target, texts, start, settings, prompt):
@@ -46,6 +46,22 @@ def _edited_logits(model, texts, start, settings, prompt, vocab=None):
         if vocab is not None: logits = fit_vocabulary(logits, vocab)
         before, after = ids[:, :start], ids[:, start:]
         return edit_logits(logits, params, before, torch.full((N,), start, device=ids.device), after), params
+
+class _Sourced:
+    "A target with an encoder and a source for it: by itself, a model of what its decoder writes"
+    def __init__(self, model, source):
+        self.model, self.source, self.modules = model, torch.tensor([source], device=model.device), model.modules
+        self.config, self.generation_config, self.device = model.config, model.generation_config, model.device
+
+    def __call__(self, input_ids, use_cache):
+        return self.model(input_ids=self.source.expand(len(input_ids), -1), decoder_input_ids=input_ids,
+                          use_cache=use_cache)
+
+def _heard(target, prompt):
+    "A target and the text that it goes on with: for a model with an encoder, a start token behind its source"
+    if not (isinstance(target, torch.nn.Module) and _has_encoder(target)): return target, prompt
+    text, source = _roles(target, prompt, None)
+    return _Sourced(target, source), text
 
 def _settled(params, target):
     "Sampling parameters as plain values, the end ids among them"
@@ -127,6 +143,7 @@ def law_tree(target: object,        # a causal language model, or any object wit
     _check_counts(length=(length, 1), n=(n, 1))
     _check_prompt_and_target(prompt, target)
     settings, tree, heads = _settled(params, target), LawTree({}, []), {(): 1.0}
+    target, prompt = _heard(target, prompt)
     for depth in range(1, length + 1):
         texts = [[*prompt, *head] for head in heads]
         step = _at_once(target, len(texts[0]))
@@ -355,7 +372,7 @@ def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tok
     first = _whole_rows([row[:length] for row in rows], length, ends, V)
     tokens = min(_TOKENS, longest)
     rows, places = _draw(decoder, ids, max(1, n // 10), tokens, settings, (seed + 1) % 2**32)
-    u, shuffled, there = _uniform(target, ids, _whole_rows(rows, tokens, ends, V), settings, seed)
+    u, shuffled, there = _uniform(*_heard(target, ids), _whole_rows(rows, tokens, ends, V), settings, seed)
     tests = {f"first {length} tokens": tree.test(first)} | _place_tests(u, shuffled, there, places)
     return _report(tests, level, tree, first, u[there])
 
@@ -363,8 +380,9 @@ def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tok
 def _difference(decoder, one, other, row, settings):
     "The first difference of one row"
     runs = [list(g.trace.row(row)) for g in (one, other)]
+    target, prompt = _heard(decoder.target, one.prompts[row])
     if all(r.p in (0, 1) for r in runs[0] + runs[1]):                           # greedy: one-hot laws
-        return _greedy_difference(decoder.target, one, other, row, settings)
+        return _greedy_difference(target, prompt, one, other, row, settings)
     parted = (i for i, (a, b) in enumerate(zip(*runs)) if (a.token, a.kind) != (b.token, b.kind))
     i = next(parted, None)
     if i is None: return None
@@ -374,37 +392,38 @@ def _difference(decoder, one, other, row, settings):
                          "sampled runs of different decoders differ by design")
     decision = "accept" if a.token == b.token else "draw" if a.kind in _EMITTED[1:] else "draft"
     before = [r for r in runs[0][:i] if r.round == a.round or r.kind in _EMITTED]   # what it was made from
-    ids = (one.prompts[row] + [r.token for r in before])[:a.position]
-    margin = _margin(decoder, decision, ids, a, settings, len(one.prompts[row]), _key(one, row))
+    ids = (prompt + [r.token for r in before])[:a.position]
+    intern = _heard(getattr(decoder.drafter, "model", None), one.prompts[row])[0]
+    margin = _margin(target, intern, decision, ids, a, settings, len(prompt), _key(one, row))
     return Difference(row, a.position, decision, (a.token, b.token), margin)
 
 _EMITTED = "accepted", "correction", "bonus"
 
 # %% ../nbs/10_proof.ipynb #cell-103
-def _greedy_difference(target, one, other, row, settings):
+def _greedy_difference(target, prompt, one, other, row, settings):
     "Two greedy texts part where two logits were close"
-    texts, prompt = (one.sequences[row], other.sequences[row]), one.prompts[row]
+    texts = one.sequences[row], other.sequences[row]
     k = next((k for k, (a, b) in enumerate(zip(*texts)) if a != b), None)
     if k is None: return None
     ids, tokens = prompt + texts[0][:k], (texts[0][k], texts[1][k])
     logits = _edited_logits(target, [ids], len(ids), settings, len(prompt))[0][0, -1].double()
     return Difference(row, len(ids), "argmax", tokens, abs(float(logits[tokens[0]] - logits[tokens[1]])))
 
-def _margin(decoder, decision, ids, record, settings, prompt, key):
+def _margin(target, intern, decision, ids, record, settings, prompt, key):
     "How near a decision behind these ids was to going the other way"
     if decision == "accept": return abs(record.u * record.q - record.p)
+    V = vocabulary(target)
     if decision == "draft":                        # its number belongs to its row's key and its place
         u = float("nan") if key is None else uniforms(key, record.position, DRAFT)
-        return _to_edge(_q_after(decoder, ids, settings, prompt), u)
-    weights = _laws_after(decoder.target, [ids], len(ids), settings, prompt)[0, -1]
+        return _to_edge(_q_after(intern, ids, settings, prompt, V), u)
+    weights = _laws_after(target, [ids], len(ids), settings, prompt)[0, -1]
     if record.kind == "correction":
-        weights = (weights - _q_after(decoder, ids, settings, prompt)).clamp_min(0)
+        weights = (weights - _q_after(intern, ids, settings, prompt, V)).clamp_min(0)
     return _to_edge(weights, record.u)
 
 # %% ../nbs/10_proof.ipynb #cell-104
-def _q_after(decoder, ids, settings, prompt):
+def _q_after(model, ids, settings, prompt, V):
     "The drafter's law, [V]; NaN if it is no model"
-    model, V = getattr(decoder.drafter, "model", None), vocabulary(decoder.target)
     if model is None: return torch.full((V,), torch.nan, dtype=torch.float64)
     return probabilities(*_edited_logits(model, [ids], len(ids), settings, prompt, V))[0, -1].cpu()
 
