@@ -871,7 +871,7 @@ def _tensorrt_llm(target: str, drafter: str, gamma: int, sampled: bool) -> str:
 
 # %% ../nbs/15_cli.ipynb #cell-108
 _RULES = {"ratio": ("the ratio test on a sampled draft", "sum min(p, q)"),
-          "ratio, top 10": ("the ratio test, with a draft sampled from the drafter's ten likeliest tokens",
+          "ratio, top 10": ("the ratio test, with a draft sampled, as its rates suggest, from the drafter's ten likeliest tokens",
                             "sum min(p, q), with q cut to ten tokens"),
           "one-hot": ("the ratio test on the likeliest draft", "p(argmax q)"),
           "match": ("a match of the likeliest draft with the target's own sample", "p(argmax q)"),
