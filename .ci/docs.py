@@ -72,6 +72,8 @@ class Site(site.Site):
         page = super().read(src)
         page.out = page.out.with_name(page.front.get("output-file", page.out.name))
         page.body = re.sub(rf"\[(`_[^`]+`)\]\({self.home}[^)]*\)", r"\1", page.body)  # private names have no entry
+        page.body = re.sub(r"^```python\n.*?^```", lambda m: re.sub(r"\[(`[^`]+`)\]\([^)]*\)", r"\1", m[0]), page.body,
+                           flags=re.M | re.S)                                        # no links within code
         page.body = re.sub(r"def (\w+)\(\n    \*args, \*\*kwargs\n\):", lambda m: fields(page.out.stem, m[1]), page.body)
         return page
 
