@@ -62,6 +62,8 @@ class LenientDecoder(SpeculativeDecoder):
                 ):
         super().__init__(target, drafter, gamma=gamma, tokenizer=tokenizer)
         self.lenience = _check_lenience(lenience)
+        if getattr(self.drafter, "parents", None):
+            raise ValueError(f"drafter: {type(self.drafter).__name__} drafts a tree; the lenient rule judges chains")
 
     def _verdict(self, scores, params, draft, u):
         "The exact verdict on lenient darts"
