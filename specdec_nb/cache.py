@@ -204,8 +204,8 @@ def cache_bytes(model: torch.nn.Module, # a causal language model of transformer
 
 def _bytes_by_device(model, rows, capacity):
     "The same for each device on which layers run"
-    slots, needed = rows * (min(capacity, context_length(model)) + 1), {}
-    for device in _layer_devices(model): needed[device] = needed.get(device, 0) + slots * _slot_bytes(model)
+    layer, needed = rows * (min(capacity, context_length(model)) + 1) * _slot_bytes(model), {}
+    for device in _layer_devices(model): needed[device] = needed.get(device, 0) + layer
     return needed
 
 # %% ../nbs/04_cache.ipynb #cell-047

@@ -69,6 +69,22 @@ def _reordered(weight):
     if weight.dtype not in (torch.float32, torch.bfloat16): return None
     return torch.ops.mkldnn._reorder_linear_weight(weight, 8)
 
+# %% ../nbs/05_llama_step.ipynb #norm-0003
+class _Norm:
+    "RMS norm, in single precision as Llama has it"
+    def __init__(self, weight, eps, by_length):                          # [D]; where operations are dear
+        self.weight, self.eps, D = weight, eps, len(weight)
+        self.scaled = weight * D**0.5 if by_length and weight.dtype == torch.float32 else None
+        self.least = weight.new_tensor((D * eps)**0.5)
+
+    def __call__(self, x):                                               # [N, D] -> [N, D]
+        if self.scaled is not None:
+            length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+            return (x * self.scaled).div_(length.hypot_(self.least))
+        if x.dtype == torch.float32: return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
+        y = x.float()
+        return (y * y.pow(2).mean(-1, keepdim=True).add_(self.eps).rsqrt_()).to(x.dtype).mul_(self.weight)
+
 # %% ../nbs/05_llama_step.ipynb #cell-035
 class _InPlace:
     "Matrices with the same input, where they are"
@@ -78,10 +94,10 @@ class _InPlace:
         return each[0] if len(each) == 1 else torch.cat(each, -1)
 
 class _Layer(NamedTuple):
-    norm: torch.Tensor        # [D]
+    norm: object              # [N, D] -> [N, D]
     qkv: object               # [N, D] -> [N, (H + 2K) S]
     out: object               # [N, H S] -> [N, D]
-    norm_mlp: torch.Tensor    # [D]
+    norm_mlp: object          # [N, D] -> [N, D]
     gate_up: object           # [N, D] -> [N, 2I]
     down: object              # [N, I] -> [N, D]
 
@@ -89,9 +105,8 @@ class _Llama(NamedTuple):
     "A Llama's weights, and the numbers that go with them"
     embedding: torch.Tensor   # [V, D]
     layers: list
-    norm: torch.Tensor        # [D]
+    norm: object              # [N, D] -> [N, D]
     head: object              # [N, D] -> [N, V]
-    eps: float
     heads: int                # H
     key_heads: int            # K
     paired: bool              # the two numbers that are turned together lie side by side
@@ -106,15 +121,16 @@ def _laid_out(model, length):
         weights = [w.detach() for w in weights]
         if not packed: return _InPlace(*weights)
         return PackedLinear(torch.cat(weights) if len(weights) > 1 else weights[0].contiguous())
+    def norm(x): return _Norm(x.weight.detach(), x.variance_epsilon, packed)
     def layer(x):
         a, m = x.self_attn, x.mlp
         q, k = a.q_proj.weight, a.k_proj.weight
         if paired: q, k = _pairs(q, c.num_attention_heads), _pairs(k, c.num_key_value_heads)
-        return _Layer(x.input_layernorm.weight, joined(q, k, a.v_proj.weight), joined(a.o_proj.weight),
-                      x.post_attention_layernorm.weight, joined(m.gate_proj.weight, m.up_proj.weight),
+        return _Layer(norm(x.input_layernorm), joined(q, k, a.v_proj.weight), joined(a.o_proj.weight),
+                      norm(x.post_attention_layernorm), joined(m.gate_proj.weight, m.up_proj.weight),
                       joined(m.down_proj.weight))
     return _Llama(inside.embed_tokens.weight, [layer(x) for x in inside.layers[:c.num_hidden_layers]],
-                  inside.norm.weight, joined(model.lm_head.weight), inside.norm.variance_epsilon,
+                  norm(inside.norm), joined(model.lm_head.weight),
                   c.num_attention_heads, c.num_key_value_heads, paired, _turns(inside.rotary_emb, length, model.dtype))
 
 def _fits(model):
@@ -123,20 +139,25 @@ def _fits(model):
     return free is None or 2 * 2 * sum(w.nbytes for w in model.parameters()) < free
 
 # %% ../nbs/05_llama_step.ipynb #cell-044
-def _bits(weight):
-    "A number that hangs on every bit of a matrix, and on where it stands"
-    words = weight.detach().contiguous().view(torch.int16 if weight.itemsize == 2 else torch.int32)
-    rows, columns = (words.sum(side).cumsum(0).sum() for side in (-1, 0))    # in 64 bits: signs do not cancel
-    return rows * 1_000_003 + columns
+def _words(lines):
+    "The bits of lines of numbers as whole numbers, as wide as a line allows, [O, some]"
+    size = lines.shape[1] * lines.itemsize
+    return lines.view(next(t for t in (torch.int64, torch.int32, torch.int16) if size % t.itemsize == 0))
+
+def _checksums(weights):
+    "Two numbers that hang on every bit of some matrices, and on where it stands"
+    lines = [w.detach().contiguous().view(-1, w.shape[-1]) for w in weights]
+    rows = torch.cat([_words(x).sum(-1) for x in lines])
+    columns = torch.cat([x.sum(0, dtype=max(x.dtype, torch.float32, key=lambda t: t.itemsize)) for x in lines])
+    return [(sums * (2 * torch.arange(len(sums)) + 1)).sum().item() for sums in (rows, columns.double())]
 
 def _stamp(model):
-    "What a layout hangs on: threads, layers in use, each tensor's place and version, and its bits if it is copied"
-    tensors = [*model.parameters(), *model.buffers()]
-    copied = [t for t in tensors if t.ndim == 2] if model.device.type == "cpu" else []
-    bits = torch.stack([_bits(t) for t in copied]).tolist() if copied else []
+    "What a layout hangs on: threads, layers in use, each tensor's place and version, and checksums if they are copied"
+    weights = list(model.parameters())
+    tensors, sums = [*weights, *model.buffers()], _checksums(weights) if model.device.type == "cpu" else []
     places = [(t.data_ptr(), t._version) for t in tensors]
     numbers = model.model.rotary_emb.attention_scaling, model.model.norm.variance_epsilon
-    return torch.get_num_threads(), model.config.num_hidden_layers, *numbers, *places, *bits
+    return torch.get_num_threads(), model.config.num_hidden_layers, *numbers, *places, *sums
 
 _LAID_OUT = weakref.WeakKeyDictionary()     # model -> (stamp, _Llama); gone when the model is
 
@@ -154,12 +175,21 @@ class _Slots:
     "One layer's keys and values by row and position, [R, capacity + 1, 2K, S]; a row's last slot is scratch"
     is_initialized = True
     def __init__(self, rows, capacity, heads, size, like):
-        self.store = like.new_zeros(rows, capacity + 1, 2 * heads, size)
+        self.store, self._seen = like.new_zeros(rows, capacity + 1, 2 * heads, size), None
     @property
     def keys(self): return self.store[:, :, :self.store.shape[2] // 2]
     @property
     def values(self): return self.store[:, :, self.store.shape[2] // 2:]
-    def select(self, rows): self.store = self.store[rows]
+    def select(self, rows): self.store, self._seen = self.store[rows], None
+
+    def write(self, slots, kv):                              # slots [N], kv [N, 2K, S]
+        self.store.view(-1, *self.store.shape[2:]).index_copy_(0, slots, kv)
+
+    def seen(self, visible):
+        "Keys and values of the first slots, as attention reads them, [R, K, visible, S]"
+        if self._seen is None or self._seen[0].shape[2] != visible:
+            self._seen = self.store[:, :visible].transpose(1, 2).chunk(2, 1)
+        return self._seen
 
 class _Places(NamedTuple):
     "Where a block of tokens stands"
@@ -191,26 +221,19 @@ def _tree_mask(step, slots, tree, visible):
     return mask[:, None], at.clamp(0, step.capacity).reshape(-1)
 
 # %% ../nbs/05_llama_step.ipynb #cell-055
-def _normed(x, weight, eps):
-    "RMS norm, in single precision as Llama has it, [N, D]"
-    if x.dtype == torch.float32: return F.rms_norm(x, weight.shape, weight, eps)
-    y = x.float()
-    return (y * y.pow(2).mean(-1, keepdim=True).add_(eps).rsqrt_()).to(x.dtype).mul_(weight)
-
 def _attention(qkv, slots, places, llama):
     "[N, (H + 2K) S] -> [N, H S]"
     (R, _, W, visible), H, K = places.mask.shape, llama.heads, llama.key_heads
     qkv = qkv.view(R * W, H + 2 * K, -1)
     _turn(qkv[:, :H + K], places.turns, llama.paired)
-    slots.store.view(-1, *slots.store.shape[2:]).index_copy_(0, places.slots, qkv[:, H:])
-    kv = slots.store[:, :visible].transpose(1, 2)                          # [R, 2K, visible, S]
+    slots.write(places.slots, qkv[:, H:])
     q = qkv[:, :H].view(R, W, H, -1).transpose(1, 2)                       # [R, H, W, S]
-    seen = F.scaled_dot_product_attention(q, kv[:, :K], kv[:, K:], places.mask, enable_gqa=H != K)
+    seen = F.scaled_dot_product_attention(q, *slots.seen(visible), places.mask, enable_gqa=H != K)
     return seen.transpose(1, 2).reshape(R * W, -1)
 
 def _layer(x, layer, slots, places, llama):
-    x = layer.out(_attention(layer.qkv(_normed(x, layer.norm, llama.eps)), slots, places, llama)).add_(x)
-    gate, up = layer.gate_up(_normed(x, layer.norm_mlp, llama.eps)).chunk(2, -1)
+    x = layer.out(_attention(layer.qkv(layer.norm(x)), slots, places, llama)).add_(x)
+    gate, up = layer.gate_up(layer.norm_mlp(x)).chunk(2, -1)
     return layer.down(F.silu(gate).mul_(up)).add_(x)
 
 # %% ../nbs/05_llama_step.ipynb #cell-057
@@ -228,9 +251,9 @@ class LlamaStep:
         self.listens, self.hidden = hidden, None
         self.llama = _llama(model, self.capacity + 1)                     # scratch is turned as well
         shape = rows, self.capacity, self.llama.key_heads, 2 * self.llama.turns.shape[-1]
-        self.layers = [_Slots(*shape, self.llama.norm) for _ in self.llama.layers]
+        self.layers = [_Slots(*shape, self.llama.embedding) for _ in self.llama.layers]
         self.cache = SimpleNamespace(layers=self.layers)
-        self.windows = _windows(self.capacity, self.llama.norm)
+        self.windows = _windows(self.capacity, self.llama.embedding)
         self._rows(rows)
 
     def _rows(self, rows):
@@ -249,7 +272,7 @@ class LlamaStep:
         x = llama.embedding.index_select(0, tokens.reshape(-1))           # [N, D]
         for layer, slots in zip(llama.layers, self.layers): x = _layer(x, layer, slots, places, llama)
         if keep < W: x = x.view(R, W, -1)[:, -keep:].reshape(R * keep, -1)
-        x = _normed(x, llama.norm, llama.eps)
+        x = llama.norm(x)
         if self.listens: self.hidden = x.view(R, keep, -1)
         return llama.head(x).view(R, keep, -1)
 
@@ -270,19 +293,20 @@ def _global_hooks(): return nn.modules.module._global_forward_hooks or nn.module
 def _strange(model):
     "What `LlamaStep` would miss in a model, or None"
     if type(model) is not LlamaForCausalLM: return f"is of type {type(model).__name__}"
-    modules, weights, rotary = list(model.modules()), list(model.parameters()), model.model.rotary_emb
+    modules, names, rotary = list(model.modules()), dict(model.named_parameters()), model.model.rotary_emb
     odd = next((m for m in modules if type(m) not in _PARTS), None)
     if odd is not None: return f"has a part of type {type(odd).__name__}"
     if any(m._forward_hooks or m._forward_pre_hooks or "forward" in vars(m) for m in modules) or _global_hooks():
         return "has a hook, or a forward of its own"
-    if any(name.endswith("bias") for name, _ in model.named_parameters()): return "adds biases"
+    weights = list(names.values())
+    if any(name.endswith("bias") for name in names): return "adds biases"
     if len({w.device for w in weights}) > 1 or len({w.dtype for w in weights}) > 1: return "is of several pieces"
     if weights[0].dtype not in _TYPES or any(type(w.data) is not torch.Tensor or w.is_inference() for w in weights):
         return "keeps its weights in another form"
     if getattr(rotary, "rope_type", None) not in _FIXED: return "turns by a rule that moves"
     if any(2 * len(rotary.inv_freq) != x.self_attn.head_dim for x in model.model.layers):
         return "turns a part of each head"
-    if len({m.variance_epsilon for m in modules if hasattr(m, "variance_epsilon")}) > 1: return "has norms of several kinds"
+    if len({vars(m).get("variance_epsilon", rotary) for m in modules} - {rotary}) > 1: return "has norms of several kinds"
     if any(x.self_attn.scaling != x.self_attn.head_dim ** -0.5 for x in model.model.layers): return "scales its scores"
     if model.config.attention_dropout and any(m.training for m in modules): return "drops attention, as it trains"
     kind = model.device.type
