@@ -180,21 +180,21 @@ def _places(trace, rows):
     return places
 
 # %% ../nbs/10_proof.ipynb #cell-045
-_ROWS, _TOKENS = 500, 32                  # in one batch; how far the longer texts go
+_TOKENS = 32                              # how far the longer texts go
 _BINS, _GRID = 16, 8                      # of a place; of a pair, either way
 
-def _draw(decoder, ids, n, length, settings, seed, stop=None):
-    "n rows of a decoder, some hundreds at a time: new ids, and the place of each in its round"
+def _draw(decoder, ids, n, length, settings, seed, stop=None, batch=500):
+    "n rows of a decoder, `batch` at a time: new ids, and the place of each in its round"
     rows, places = [], []
     seeds = [key & 0xFFFFFFFF for key, _ in row_keys(seed, [n])]
-    for done in range(0, n, _ROWS):
-        batch = seeds[done:done + _ROWS]
+    for done in range(0, n, batch):
+        some = seeds[done:done + batch]
         if hasattr(decoder, "generate"):
-            how = replace(settings, n=len(batch), max_new_tokens=length, seed=batch[0])
+            how = replace(settings, n=len(some), max_new_tokens=length, seed=some[0])
             out = decoder.generate([list(ids)], how, stop=stop)
-            rows, places = rows + out.sequences, places + _places(out.trace, len(batch))
+            rows, places = rows + out.sequences, places + _places(out.trace, len(some))
         else:
-            rows += _as_ids(decoder([list(ids) for _ in batch], length, batch), len(batch))
+            rows += _as_ids(decoder([list(ids) for _ in some], length, some), len(some))
     return rows, places or [[0] * len(row) for row in rows]
 
 def _as_ids(rows, n):
@@ -314,13 +314,13 @@ def _target_of(decoder, target):
                     "or an object with probs(prefix)")
 
 # %% ../nbs/10_proof.ipynb #cell-057
-def _trial(decoder, prompt, length, n, seed, target, params, level):
+def _trial(decoder, prompt, length, n, seed, target, params, level, batch):
     "The arguments, checked: ids of the prompt, the target, its sampling parameters"
     target = _target_of(decoder, target)
     rows = as_rows(prompt, getattr(decoder, "tokenizer", None))
     if len(rows) != 1: raise ValueError(f"prompt: got {len(rows)} prompts; give one")
     _check_prompt_and_target(rows[0], target)
-    _check_counts(length=(length, 1), n=(n, 100), seed=(seed, 0))
+    _check_counts(length=(length, 1), n=(n, 100), seed=(seed, 0), batch=(batch, 1))
     if seed >= 2**32: raise ValueError(f"seed: got {seed}; it takes a number below 2**32")
     if not (isinstance(level, Real) and 0 < level < 1):
         raise ValueError(f"level: got {level!r}; it takes a number between 0 and 1")
@@ -362,16 +362,17 @@ def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tok
                 target: object = None,  # the model that ought to decide; None: the decoder's own
                 params: SamplingParams | None = None, # how the decoder samples; None: temperature 1
                 level: float = 1e-4,    # a p-value below this convicts: so often, at most, an exact decoder
+                batch: int = 500,       # rows drawn at once; fewer where their keys and values would not fit
                ) -> ExactnessReport:
     "Does a decoder follow its target's law? Tested on its first tokens together, and on all of longer texts"
-    ids, target, settings = _trial(decoder, prompt, length, n, seed, target, params, level)
+    ids, target, settings = _trial(decoder, prompt, length, n, seed, target, params, level, batch)
     longest = _TOKENS + length if hasattr(target, "probs") else context_length(target) - len(ids)
     length, ends, V = min(length, longest), settings.eos_token_id, _vocabulary(target)
-    tree = law_tree(target, ids, length, n, settings)
-    rows, _ = _draw(decoder, ids, n, min(length + 5, longest), settings, seed, lambda new: len(new) == length)
+    tree, tokens = law_tree(target, ids, length, n, settings), min(_TOKENS, longest)
+    def draw(*how): return _draw(decoder, ids, *how, batch=batch)
+    rows, _ = draw(n, min(length + 5, longest), settings, seed, lambda new: len(new) == length)
     first = _whole_rows([row[:length] for row in rows], length, ends, V)
-    tokens = min(_TOKENS, longest)
-    rows, places = _draw(decoder, ids, max(1, n // 10), tokens, settings, (seed + 1) % 2**32)
+    rows, places = draw(max(1, n // 10), tokens, settings, (seed + 1) % 2**32)
     u, shuffled, there = _uniform(*_heard(target, ids), _whole_rows(rows, tokens, ends, V), settings, seed)
     tests = {f"first {length} tokens": tree.test(first)} | _place_tests(u, shuffled, there, places)
     return _report(tests, level, tree, first, u[there])
