@@ -61,6 +61,7 @@ def load_pair(dtype: torch.dtype = torch.float32,      # of the loaded weights
              ) -> tuple[LlamaForCausalLM, LlamaForCausalLM, PreTrainedTokenizerFast]:
     "Professor, Intern and the tokenizer that they share, without a network"
     folder = _PAIR if folder is None else Path(folder)
+    if not (folder/"professor").is_dir(): raise FileNotFoundError(f"folder: {str(folder)!r} holds no pair of `train_pair`")
     return *(_load_model(folder/name, dtype) for name in ("professor", "intern")), _load_tokenizer(folder)
 
 # %% ../nbs/06_models.ipynb #cell-017

@@ -112,6 +112,22 @@ class RowParams:
         columns = (getattr(self, f.name) for f in fields(self))
         return RowParams(*(None if x is None else x[rows] for x in columns))
 
+# %% ../nbs/03_sampling.ipynb #few-00002
+_FEW = 1024                # of the likeliest tokens: how many a CPU looks at before it sorts them all
+
+def _least_kept(logits, mass):
+    "The lowest logit that top-p keeps, [R, ..., 1], where the likeliest few say it without doubt; else None"
+    few = min(_FEW, logits.shape[-1] // 8)
+    if few < 2: return None
+    top = logits.topk(few).values                                             # descending, [R, ..., few]
+    down_to = (top - logits.logsumexp(-1, keepdim=True)).exp().cumsum(-1)     # the mass down to each of them
+    last, every = (down_to < mass).sum(-1, keepdim=True), mass == 1
+    at = last.clamp_max(few - 2)
+    least, next_one = top.gather(-1, at), top.gather(-1, at + 1)
+    clear = (down_to - mass).abs().amin(-1, keepdim=True) > 1e-9              # far more than sums are rounded
+    if not ((last == at) & clear & (least > next_one) | every).all(): return None
+    return least.masked_fill(every, -torch.inf)
+
 # %% ../nbs/03_sampling.ipynb #cell-054
 def _keep_top_k(logits, k, most):
     "-inf below each row's k-th highest logit; k: [R, ..., 1], 0 keeps all; most: the largest k"
@@ -121,6 +137,8 @@ def _keep_top_k(logits, k, most):
 
 def _keep_top_p(logits, mass):
     "-inf for each row's rarest tokens, as long as together they do not exceed 1 - mass; mass: [R, ..., 1]"
+    least = _least_kept(logits, mass) if logits.device.type == "cpu" and not torch.compiler.is_compiling() else None
+    if least is not None: return logits.masked_fill(logits < least, -torch.inf)
     ranked, ids = logits.sort(stable=True, dim=-1)                              # ascending; ties by id
     rare = ranked.softmax(-1).cumsum(-1) <= 1 - mass
     rare[..., -1] = False                                                     # the likeliest stays
