@@ -255,10 +255,10 @@ class _Reader:
         return read_tail(self.cached, ids, lengths, longest, behind)
 
     def chain(self, logits, lengths, longest, uniforms, draw):
-        "Draw a token, read it, draw the next; for each place (tokens [R], q [R, V] or None)"
+        "Draw a token, read it, draw the next; for each place (tokens [R, 1], q [R, V] or None)"
         drawn = [draw(logits, uniforms[:, 0])]
         for i in range(uniforms.shape[1] - 1):
-            logits = self.cached(drawn[-1][0][:, None].to(lengths.device), lengths + i, longest + i + 1)[:, -1]
+            logits = self.cached(drawn[-1][0].to(lengths.device), lengths + i, longest + i + 1)[:, -1]
             drawn.append(draw(logits, uniforms[:, i + 1]))
         return drawn
 
@@ -278,6 +278,7 @@ def fit_vocabulary(logits: torch.Tensor, # of a drafter, [..., V']
                   ) -> torch.Tensor:     # over the target's ids, [..., V]
     "Cut or pad logits to the target's vocabulary, before they are normalised"
     missing = vocab - logits.shape[-1]
+    if missing == 0: return logits
     return pad(logits, (0, missing), value=-torch.inf) if missing > 0 else logits[..., :vocab]
 
 # %% ../nbs/07_drafters.ipynb #cell-062
@@ -309,14 +310,14 @@ def _nothing(uniforms):
     return Draft(tokens, None, tokens[:, 0])
 
 def _drawing(params, vocab, ids, lengths):
-    "How to draw behind these texts: (logits [R, V'], uniforms [R]) -> (tokens [R], q [R, V]; None if all are greedy)"
+    "How to draw behind these texts: (logits [R, V'], uniforms [R]) -> (tokens [R, 1], q [R, V]; None if all are greedy)"
     drawn, edited = [ids[:, :0]], params.repetition_penalty is not None or params.min_length is not None
     def draw(logits, u):
         logits = fit_vocabulary(logits.to(u.device), vocab)
         if edited: logits = edit_logits(logits[:, None], params, ids, lengths, torch.cat(drawn, 1))[:, 0]
         q = None if params.all_greedy else probabilities(logits, params)
-        drawn.append((logits.argmax(-1) if q is None else sample(q, u))[:, None])
-        return drawn[-1][:, 0], q
+        drawn.append(logits.argmax(-1, keepdim=True) if q is None else sample(q, u)[:, None])
+        return drawn[-1], q
     return draw
 
 # %% ../nbs/07_drafters.ipynb #cell-066
@@ -365,7 +366,7 @@ class ModelDrafter(Drafter):
         if self._plan is None: self._lengths = None                 # what was told holds for one draft
         logits = self._reader.catch_up(ids, lengths, longest, behind)
         tokens, q = zip(*self._reader.chain(logits, lengths, longest, uniforms, draw))
-        return Draft(torch.stack(tokens, 1), None if params.all_greedy else torch.stack(q, 1), able)
+        return Draft(torch.cat(tokens, 1), None if params.all_greedy else torch.stack(q, 1), able)
 
     def select(self, rows):
         "Keep the cache of the rows that go on"
@@ -464,9 +465,9 @@ class NGramDrafter(Drafter):
         draw = _drawing(params, self.vocab, ids, lengths)
         for u in uniforms.T:
             drawn.append(draw(self.law(context).log(), u))
-            context = torch.cat([context, drawn[-1][0][:, None]], 1)
+            context = torch.cat([context, drawn[-1][0]], 1)
         tokens, q = zip(*drawn)
-        return Draft(torch.stack(tokens, 1), None if params.all_greedy else torch.stack(q, 1), gamma)
+        return Draft(torch.cat(tokens, 1), None if params.all_greedy else torch.stack(q, 1), gamma)
 
     def _on(self, device):
         if device not in self._tables: self._tables[device] = next(iter(self._tables.values())).to(device)
