@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from .sampling import RowParams, edit_logits, probabilities, sample, tree_of
 from .cache import vocabulary
 from .models import encode_speeches, load_corpus, load_pair, split_speeches, train, windows, _made, _spread
-from .drafters import Draft, Drafter, fit_vocabulary, _nothing
+from .drafters import Draft, Drafter, fit_vocabulary, _check_whole, _nothing
 
 # %% ../nbs/18_medusa.ipynb #cell-009
 class MedusaHeads(nn.Module):
@@ -33,6 +33,7 @@ class MedusaHeads(nn.Module):
                  told: bool = True, # whether they are told the token that was drawn from the state; the paper's are not
                 ):
         super().__init__()
+        _check_whole("places", places, 1)
         self.blocks = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(places))
         self.told = nn.Linear(width, width, bias=False) if told else None
         for w in self.parameters(): nn.init.zeros_(w)
@@ -48,6 +49,8 @@ class MedusaHeads(nn.Module):
 # %% ../nbs/18_medusa.ipynb #cell-012
 def _look_ahead(professor, heads, batch):
     "For each head its logits, and the Professor's at the places that it guesses; batch: [R, T + 1]"
+    K, T = len(heads.blocks), batch.shape[1] - 1
+    if T <= K: raise ValueError(f"texts of {T + 1} tokens are too short for {K} heads; they need {K + 2} or more")
     with torch.no_grad():
         hidden = professor.model(batch[:, :-1], use_cache=False).last_hidden_state            # [R, T, D]
         p, drawn = professor.lm_head(hidden), professor.get_input_embeddings()(batch[:, 1:])
@@ -71,6 +74,7 @@ def medusa_alpha(professor: nn.Module, # a Llama
                  ranks: int = 8,       # how many guesses of each head to rank, S
                 ) -> dict[str, list]:  # for each place: sampled, greedy, and under `ranks` the share of each rank, [K, S]
     "On given texts: the mass that each head shares with the Professor, and how often its s-th guess is his first"
+    _check_whole("ranks", ranks, 1)
     found = {"sampled": [], "greedy": [], "ranks": []}
     with torch.no_grad():
         for q, p in _look_ahead(professor, heads, ids):
@@ -95,14 +99,14 @@ def train_medusa(out: str | Path,            # folder for the heads and the chec
                  seed: int = 0,              # of the windows
                 ) -> Path:                   # the heads, as `load_medusa` takes them
     "Train heads on a pair's Professor, going on from where an earlier run in `out` stopped"
+    for name, value in dict(steps=steps, batch=batch, every=every).items(): _check_whole(name, value, 1)
     made = _made(steps=steps, places=places, told=told, batch=batch, context=context, every=every, seed=seed)
     professor, _, tokenizer = load_pair(folder=pair)
     ids, held = (encode_speeches(tokenizer, part) for part in split_speeches(load_corpus(corpus)))
     held, heads = _spread(held, context), MedusaHeads(professor.config.hidden_size, places, told)
     for w in professor.parameters(): w.requires_grad_(False)
-    def measure(heads): return medusa_alpha(professor, heads.eval(), held)
-    def batch_of(step): return windows(ids, step, seed, batch, context)
-    history = train(heads, medusa_loss(professor), batch_of, steps, 5e-3, Path(out)/"run", measure, every, "Medusa")
+    history = train(heads, medusa_loss(professor), lambda step: windows(ids, step, seed, batch, context), steps, 5e-3,
+                    Path(out)/"run", lambda heads: medusa_alpha(professor, heads.eval(), held), every, "Medusa")
     made["command"] = made["command"].replace("train_pair", "train_medusa")
     (Path(out)/"training.json").write_text(json.dumps({"made": made, "heads": history}, indent=1), encoding="utf-8")
     save_file({name: w.half().contiguous() for name, w in heads.state_dict().items()}, Path(out)/"heads.safetensors")
@@ -114,6 +118,7 @@ def load_medusa(target: nn.Module,              # the model they were trained on
                ) -> MedusaHeads:
     "Heads from a file, where the target is and in its precision"
     state, width = load_file(str(path or _SHIPPED)), target.config.get_text_config().hidden_size
+    if "blocks.0.weight" not in state: raise ValueError(f"path: {str(path)!r} holds no heads of `train_medusa`")
     places, told = sum(name.startswith("blocks") for name in state), "told.weight" in state
     had = len(state["blocks.0.weight"])
     if had != width: raise ValueError(f"target: has hidden states of {width} numbers, and these heads take {had}")
@@ -139,56 +144,21 @@ def draw_siblings(logits: torch.Tensor, # of one place, [R, V]
     tokens, q = zip(*drawn)
     return torch.stack(tokens, 1), torch.stack(q, 1)
 
-# %% ../nbs/18_medusa.ipynb #cell-029
-class MedusaDrafter(Drafter):
-    "The target's own last hidden state as the Intern: heads guess the next tokens from it, as a chain or a tree"
-    hidden = True
-    def __init__(self,
-                 target: nn.Module,                  # the model on which the heads sit; it is not changed
-                 heads: MedusaHeads | None = None,   # trained on it; None: those that ship
-                 tree: Sequence[int] | None = None,  # the parent of each node, -1 behind the text; None: a chain
-                ):
-        self.target, self.heads = target, load_medusa(target) if heads is None else heads
-        places = len(self.heads.blocks)
-        if tree is not None and max(tree_of(tree).depths) > places:
-            raise ValueError(f"tree: is {max(tree_of(tree).depths)} deep, and there are {places} heads")
-        self.parents, self.vocab, self._seen = tree and tuple(tree), vocabulary(target), None
+# %% ../nbs/18_medusa.ipynb #lesson-1e52404f
+def _columns(tree, depth):
+    "A node of this depth that is a first sibling, one that is a second, and so on"
+    nodes = [i for i, d in enumerate(tree.depths) if d == depth]
+    return [next(i for i in nodes if tree.siblings[i] == s) for s in range(1 + max(tree.siblings[i] for i in nodes))]
 
-    def start(self, vocab, seeds=()):
-        "The same heads; nothing has been seen"
-        fresh = copy.copy(self)
-        fresh.vocab, fresh._seen = vocab, None
-        return fresh
+def _guesses(drafter, ids, lengths, params, uniforms, tree):
+    "For each depth its siblings, [R, S], and what they were drawn from, [R, S, V]"
+    drawn = drafter.target.get_input_embeddings()(ids.gather(1, lengths[:, None] - 1)[:, 0])       # [R, D]
+    logits = drafter.target.get_output_embeddings()(drafter.heads(drafter._seen, drawn))           # [R, K, V]
+    for d in range(1, max(tree.depths) + 1):
+        scores = edit_logits(fit_vocabulary(logits[:, d - 1:d], drafter.vocab), params, ids, lengths, ids[:, :0])
+        yield draw_siblings(scores[:, 0], params, uniforms[:, _columns(tree, d)])
 
-    def see(self, hidden): self._seen = hidden
-
-    def select(self, rows):
-        "Keep what was seen of the rows that go on"
-        if self._seen is not None: self._seen = self._seen[rows]
-
-    @torch.no_grad()
-    def draft(self, ids, lengths, gamma, params, uniforms):
-        "Ask the heads; a chain ends after the last of them"
-        if self._seen is None: return _nothing(uniforms)._replace(parents=self._form(uniforms))
-        tree = tree_of(self._form(uniforms) or range(-1, min(uniforms.shape[1], len(self.heads.blocks)) - 1))
-        places = list(self._places(ids, lengths, params, uniforms, tree))
-        tokens, q = (torch.stack([places[d - 1][i][:, s] for d, s in zip(tree.depths, tree.siblings)], 1) for i in (0, 1))
-        return _padded(Draft(tokens, None if params.all_greedy else q, gamma, self._form(uniforms)), uniforms)
-
-    def _form(self, uniforms): return self.parents and self.parents[:uniforms.shape[1]]
-
-    def _places(self, ids, lengths, params, uniforms, tree):
-        "For each depth its siblings, and what they were drawn from"
-        drawn = self.target.get_input_embeddings()(ids.gather(1, lengths[:, None] - 1)[:, 0])
-        logits = self.target.get_output_embeddings()(self.heads(self._seen, drawn))           # [R, K, V]
-        for d in range(1, max(tree.depths) + 1):
-            first = [i for i, depth in enumerate(tree.depths) if depth == d]
-            most = 1 + max(tree.siblings[i] for i in first)
-            columns = [next(i for i in first if tree.siblings[i] == s) for s in range(most)]
-            scores = edit_logits(fit_vocabulary(logits[:, d - 1:d], self.vocab), params, ids, lengths, ids[:, :0])
-            yield draw_siblings(scores[:, 0], params, uniforms[:, columns])
-
-# %% ../nbs/18_medusa.ipynb #cell-030
+# %% ../nbs/18_medusa.ipynb #lesson-cc77c47f
 def _padded(draft, uniforms):
     "A chain of as many columns as were asked for; it does not stand by those past the last head"
     G, K = uniforms.shape[1], draft.tokens.shape[1]
@@ -196,18 +166,91 @@ def _padded(draft, uniforms):
     q = draft.q if draft.q is None else F.pad(draft.q, (0, 0, 0, G - K), value=1 / draft.q.shape[-1])
     return Draft(F.pad(draft.tokens, (0, G - K)), q, draft.lengths.clamp_max(K))
 
+@torch.no_grad()
+def _laid_out(drafter, ids, lengths, gamma, params, uniforms):
+    "What the heads draft: a tree, or a chain that ends after the last of them"
+    G = uniforms.shape[1]
+    form = drafter.parents and drafter.parents[:G]
+    if drafter._seen is None: return _nothing(uniforms)._replace(parents=form)
+    tree = tree_of(form or range(-1, min(G, len(drafter.heads.blocks)) - 1))
+    each = list(drafter._places(ids, lengths, params, uniforms, tree))
+    tokens, q = (torch.stack([each[d - 1][i][:, s] for d, s in zip(tree.depths, tree.siblings)], 1) for i in (0, 1))
+    return _padded(Draft(tokens, None if params.all_greedy else q, gamma, form), uniforms)
+
+# %% ../nbs/18_medusa.ipynb #lesson-37d489f9
+def _heads_of(target, heads):
+    "The heads that ship, or the given ones, if they fit the target"
+    if heads is None: return load_medusa(target)
+    if not isinstance(heads, MedusaHeads): raise TypeError(f"heads: got a {type(heads).__name__}; it takes MedusaHeads")
+    weight, width = heads.blocks[0].weight, target.config.get_text_config().hidden_size
+    if len(weight) != width:
+        raise ValueError(f"heads: take hidden states of {len(weight)} numbers; the target's have {width}")
+    if (weight.dtype, weight.device) != (target.dtype, target.device):
+        raise ValueError(f"heads: are {weight.dtype} on {weight.device}, and the target is {target.dtype} on "
+                         f"{target.device}; move them with heads.to(target.device, target.dtype)")
+    return heads
+
+def _form_of(tree, places):
+    "The parents of a tree that is not deeper than there are heads; None for a chain"
+    if tree is None: return None
+    parents = tuple(tree.tolist() if hasattr(tree, "tolist") else tree)
+    deep = max(tree_of(parents).depths)
+    if deep > places: raise ValueError(f"tree: is {deep} deep, and there are {places} heads")
+    return parents
+
+def _of_this_model(drafter, hidden=None, vocab=0):
+    "What is shown; refused where it shows that the decoder's target is not the model under the heads"
+    width, known = drafter.heads.blocks[0].in_features, vocabulary(drafter.target)
+    if (hidden is None or hidden.shape[-1] == width) and vocab <= known: return hidden
+    raise ValueError("drafter: MedusaDrafter was made for another model than this decoder's target; "
+                     "make both with the same one")
+
+# %% ../nbs/18_medusa.ipynb #lesson-f8f06aa5
+class MedusaDrafter(Drafter):
+    "The target's own last hidden state as the Intern: heads guess the next tokens from it, as a chain or a tree"
+    hidden, _places = True, _guesses
+    def __init__(self,
+                 target: nn.Module,                  # the model on which the heads sit; it is not changed
+                 heads: MedusaHeads | None = None,   # trained on it; None: those that ship
+                 tree: Sequence[int] | None = None,  # the parent of each node, -1 behind the text; None: a chain
+                ):
+        self.target, self.heads = target, _heads_of(target, heads)
+        self.parents, self.vocab = _form_of(tree, len(self.heads.blocks)), vocabulary(target)
+        self._seen = None                            # what the target's head read, [R, D]
+
+    def start(self, vocab, seeds=()):
+        "The same heads; nothing has been seen"
+        _of_this_model(self, vocab=vocab)
+        fresh = copy.copy(self)
+        fresh.vocab, fresh._seen = vocab, None
+        return fresh
+
+    def see(self, hidden): self._seen = _of_this_model(self, hidden)
+
+    def select(self, rows):
+        "Keep what was seen of the rows that go on"
+        if self._seen is not None: self._seen = self._seen[rows]
+
+    def draft(self, ids, lengths, gamma, params, uniforms):
+        "Ask the heads; a chain ends after the last of them"
+        return _laid_out(self, ids, lengths, gamma, params, uniforms)
+
 # %% ../nbs/18_medusa.ipynb #cell-048
 def likely_tree(ranks: Sequence, # how often the s-th guess of each head is right, [K, S], as `medusa_alpha` counts
-                nodes: int,      # how many
+                nodes: int,      # how many; fewer, if there are no more guesses
                ) -> tuple[int, ...]: # their parents, as `MedusaDrafter` takes them
     "The tree of the likeliest paths, as if heads were right independently of each other"
+    _check_whole("nodes", nodes, 1)
+    ranks = [[float(share) for share in head] for head in ranks]
+    if not ranks or not all(head and all(0 <= share <= 1 for share in head) for head in ranks):
+        raise ValueError(f"ranks: got {ranks}; each head needs one share or more, from 0 to 1")
     def right(path): return math.prod(ranks[k][s] for k, s in enumerate(path))
     found, open_ = [], [(0,)]
     while open_ and len(found) < nodes:
         best = max(open_, key=right)
         open_.remove(best)
         found.append(best)
-        if best[-1] + 1 < len(ranks[0]): open_.append((*best[:-1], best[-1] + 1))
+        if best[-1] + 1 < len(ranks[len(best) - 1]): open_.append((*best[:-1], best[-1] + 1))
         if len(best) < len(ranks): open_.append((*best, 0))
     found.sort(key=lambda path: (len(path), path))
     return tuple(found.index(path[:-1]) if len(path) > 1 else -1 for path in found)

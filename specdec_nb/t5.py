@@ -24,10 +24,10 @@ from torch.nn import functional as F
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
 from .theory import speedup
-from .cache import _has_encoder
+from .cache import check_model, vocabulary, _has_encoder
 from .llama_step import cached_model
 from .models import load_corpus, split_speeches, train, _machine, _no_bars
-from .drafters import Drafter
+from .drafters import Drafter, _check_whole
 from .decoding import AutoregressiveDecoder, SpeculativeDecoder, as_rows
 from .benchmark import benchmark, interleave
 
@@ -53,6 +53,7 @@ def random_t5(layers: int = 2,      # decoder layers; the encoder has two
 def number_words(n: int, # 0 to 9999
                 ) -> str:
     "A whole number in words"
+    if n not in range(10_000): raise ValueError(f"n: got {n!r}; it takes a whole number from 0 to 9999")
     small = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
              "sixteen seventeen eighteen nineteen").split()
     tens = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -63,21 +64,31 @@ def number_words(n: int, # 0 to 9999
     return f"{number_words(n // size)} {name}" + (joint + number_words(n % size) if n % size else "")
 
 # %% ../nbs/13_t5.ipynb #cell-044
+_TASKS = "spell", "fill"
+
 def t5_item(task: str,           # "spell" or "fill"
             rng: random.Random,  # what chooses the numbers, or the place in the text
-            words: Sequence[str] = (), # a text, for "fill"
+            words: Sequence[str] = (), # a text of thirteen words or more, for "fill"
            ) -> tuple[str, str]: # source and answer
     "One item of a task"
     if task == "spell":
         numbers = [rng.randrange(10 ** rng.randint(1, 4)) for _ in range(3)]
         return "spell: " + ", ".join(map(str, numbers)), ", ".join(map(number_words, numbers))
+    if task != "fill": raise ValueError(f"task: got {task!r}; it takes one of {', '.join(_TASKS)}")
+    if isinstance(words, str) or len(words) < 13: raise ValueError(f"words: got {words!r}; give a list of 13 or more")
     at = rng.randrange(len(words) - 12)
     line = words[at:at + 12]
     return "fill: " + " ".join("?" if i % 3 == 2 else w for i, w in enumerate(line)), " ".join(line)
 
-# %% ../nbs/13_t5.ipynb #cell-047
+# %% ../nbs/13_t5.ipynb #lesson-3a6abfbf
 _PAIR_T5 = files("specdec_nb")/"pair_t5"
 _SPECIAL = dict(pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
+
+def _t5_folder(folder):
+    "The folder of a pair; by default that of the pair that ships"
+    folder = _PAIR_T5 if folder is None else Path(folder)
+    if not (folder/"professor").is_dir(): raise FileNotFoundError(f"folder: {str(folder)!r} holds no pair of `train_t5_pair`")
+    return folder
 
 def _t5_tokenizer(folder): return PreTrainedTokenizerFast(tokenizer_file=str(Path(folder)/"tokenizer.json"), **_SPECIAL)
 
@@ -90,17 +101,16 @@ def load_t5_pair(dtype: torch.dtype = torch.float32,  # of the loaded weights
                  folder: str | Path | None = None,    # made by `train_t5_pair`; None: the pair that ships
                 ) -> tuple[T5ForConditionalGeneration, T5ForConditionalGeneration, PreTrainedTokenizerFast]:
     "A T5 Professor, a T5 Intern and the tokenizer that they share, without a network"
-    folder = _PAIR_T5 if folder is None else Path(folder)
+    folder = _t5_folder(folder)
     return *(_t5_model(folder/name, dtype) for name in ("professor", "intern")), _t5_tokenizer(folder)
 
 def load_t5_items(folder: str | Path | None = None, # as for `load_t5_pair`
                  ) -> dict[str, list[list[str]]]:   # task -> pairs of source and answer
     "Items of both tasks that neither model has seen"
-    folder = _PAIR_T5 if folder is None else Path(folder)
+    folder = _t5_folder(folder)
     return json.loads((folder/"items.json").read_text(encoding="utf-8"))
 
 # %% ../nbs/13_t5.ipynb #cell-054
-_TASKS = "spell", "fill"
 _PROFESSOR, _INTERN = dict(width=96, encoder=3, decoder=6), dict(width=64, encoder=1, decoder=1)
 
 def _t5_config(vocab, width, encoder, decoder):
@@ -135,6 +145,13 @@ def _train_t5_tokenizer(words, seed, vocab):
     bpe.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     return PreTrainedTokenizerFast(tokenizer_object=bpe, **_SPECIAL)
 
+def _prepared(out, corpus, seed, vocab):
+    "The tokenizer, made if it is not there yet, the words to learn from, and those that are held out"
+    learn, held = map(_words, split_speeches(load_corpus(corpus)))
+    out.mkdir(parents=True, exist_ok=True)
+    if not (out/"tokenizer.json").exists(): _train_t5_tokenizer(learn, seed, vocab).save_pretrained(out)
+    return _t5_tokenizer(out), learn, held
+
 # %% ../nbs/13_t5.ipynb #cell-058
 def _encoded(tokenizer, items):
     "Sources, their mask and the answers, [R, S], [R, S], [R, T]; -100 behind an answer's end"
@@ -160,6 +177,21 @@ def _t5_distillation(professor):
         return F.kl_div(_answer_logits(intern, batch).log_softmax(-1), p, log_target=True, reduction="batchmean")
     return loss
 
+# %% ../nbs/13_t5.ipynb #lesson-3e5d527b
+def _check_answers(models, sources, answers, temperature):
+    "Refuse what has no alpha"
+    for name, model in models.items():
+        check_model(model, name)
+        if not _has_encoder(model): raise ValueError(f"{name}: {type(model).__name__} has no encoder")
+    known = {vocabulary(m) for m in models.values()}
+    if len(known) > 1: raise ValueError(f"drafter: two vocabularies, of {min(known)} and {max(known)} ids; they must be the same")
+    if not len(sources) or len(sources) != len(answers):
+        raise ValueError(f"answers: got {len(answers)} for {len(sources)} sources; give one for each")
+    for name, rows in dict(sources=sources, answers=answers).items():
+        wrong = [i for i, ids in enumerate(rows) if not len(ids) or not all(int(x) in range(min(known)) for x in ids)]
+        if wrong: raise ValueError(f"{name}: row {wrong[0]} takes one id or more, from 0 to {min(known) - 1}")
+    if not 0 <= temperature < float("inf"): raise ValueError(f"temperature: got {temperature!r}; it takes 0 or more")
+
 # %% ../nbs/13_t5.ipynb #cell-060
 def alpha_answers(target: nn.Module,         # an encoder-decoder
                   drafter: nn.Module,        # another
@@ -168,7 +200,8 @@ def alpha_answers(target: nn.Module,         # an encoder-decoder
                   temperature: float = 1.0,  # 0: greedy
                  ) -> float:                 # the mean over all tokens of the answers
     "How much of their mass two encoder-decoders share on given answers; at temperature 0, how often they agree"
-    def padded(rows, fill): return torch.nn.utils.rnn.pad_sequence([torch.tensor(r) for r in rows], True, fill)
+    _check_answers({"target": target, "drafter": drafter}, sources, answers, temperature)
+    def padded(rows, fill): return nn.utils.rnn.pad_sequence([torch.as_tensor(r) for r in rows], True, fill)
     ids = padded(sources, -1)
     batch = ids.clamp_min(0), (ids >= 0).long(), padded(answers, -100)
     with torch.inference_mode(): p, q = (_answer_logits(m, batch).double() for m in (target, drafter))
@@ -194,6 +227,10 @@ def _agreement(professor):
         return (p == q).double().mean().item()
     return figure
 
+def _check_run(**given):
+    "Refuse a count below its least; given: name -> the count, the least"
+    for name, (value, least) in given.items(): _check_whole(name, value, least)
+
 def _ship_t5(out, run, held, professor, intern):
     for name, content in (("training.json", run), ("items.json", held)):
         (out/name).write_text(json.dumps(content, indent=1), encoding="utf-8")
@@ -211,10 +248,10 @@ def train_t5_pair(out: str | Path,             # folder for the pair and for the
                   seed: int = 0,               # of the whole run
                  ) -> Path:                    # the folder, as `load_t5_pair` takes it
     "Train tokenizer, T5 Professor and T5 Intern, going on from where an earlier run in `out` stopped"
-    out, (learn, held) = Path(out), map(_words, split_speeches(load_corpus(corpus)))
-    out.mkdir(parents=True, exist_ok=True)
-    if not (out/"tokenizer.json").exists(): _train_t5_tokenizer(learn, seed, vocab).save_pretrained(out)
-    tokenizer, held = _t5_tokenizer(out), _held_items(held)
+    _check_run(professor_steps=(professor_steps, 1), intern_steps=(intern_steps, 4), each=(each, 2), every=(every, 1))
+    out = Path(out)
+    tokenizer, learn, held = _prepared(out, corpus, seed, vocab)
+    held = _held_items(held)
     professor, intern = _fresh_t5_pair(len(tokenizer), seed)
     def go(model, loss, steps, k, each, figure, name):
         return train(model, loss, lambda step: _lesson(tokenizer, learn, step, seed + k, each), steps, 3e-3,
@@ -255,20 +292,34 @@ def _t5_step(model, source, width, context=16):
 def _t5_costs(target, drafter, source, gamma, repeats, clock):
     "c and v: each turn against its own plain step, the median"
     tasks = {"step": _t5_step(target, source, 1), "wide": _t5_step(target, source, gamma + 1)}
-    if not isinstance(drafter, Drafter): tasks["draft"] = _t5_step(drafter, source, 1)
+    networks = drafter.models if isinstance(drafter, Drafter) else [drafter]
+    tasks |= {f"draft {i}": _t5_step(model, source, 1) for i, model in enumerate(networks)}
     runs = interleave({name: lambda task=task: [task() for _ in range(8)] for name, task in tasks.items()},
                       8 * repeats, clock=clock)
     seconds = {name: np.array([run.seconds for run in of_one[1:]]) for name, of_one in runs.items()}
-    def steps(name): return float(np.median(seconds[name] / seconds["step"])) if name in seconds else 0.0
-    return steps("draft"), steps("wide")
+    def steps(name): return float(np.median(seconds[name] / seconds["step"]))
+    return max([0.0, *(steps(name) for name in tasks if name.startswith("draft"))]), steps("wide")
 
-def _check_t5(target, texts):
+# %% ../nbs/13_t5.ipynb #lesson-459666fa
+def _t5_timed(target, drafter, fast, texts, alpha, repeats, clock, how):
+    "c and v, both predictions, and the ratio of a race against plain decoding"
+    racers = {"plain": AutoregressiveDecoder(target, tokenizer=fast.tokenizer), "fast": fast}
+    race = benchmark(racers, texts, repeats=repeats, progress=False, clock=clock, **how)
+    c, v = _t5_costs(target, drafter, as_rows(texts[0], fast.tokenizer)[0], fast.gamma, repeats, clock)
+    def predicted(v): return None if alpha != alpha else float(speedup(alpha, fast.gamma, c, v))   # NaN: nothing was tested
+    return c, v, predicted(1.0), predicted(v), race.ratio("fast")
+
+def _check_t5(target, texts, temperature, gamma):
+    check_model(target, "target")
     if not _has_encoder(target): raise ValueError(f"target: {type(target).__name__} has no encoder; t5_row takes a T5")
-    if isinstance(texts, str) or not len(texts): raise ValueError(f"texts: got {texts!r}; give a list of one or more")
+    if not isinstance(texts, (list, tuple)) or not texts:
+        raise ValueError(f"texts: got {texts!r}; give a list of one or more")
+    if isinstance(temperature, (list, tuple)): raise ValueError(f"temperature: got {temperature!r}; a row has one")
+    _check_whole("gamma", gamma, 1)
 
 # %% ../nbs/13_t5.ipynb #cell-080
 def t5_row(target: nn.Module,          # an encoder-decoder of the T5 family
-           drafter: nn.Module | Drafter, # another one, or any `Drafter`, whose c is then taken as 0
+           drafter: nn.Module | Drafter, # another one, or any `Drafter`; if it runs no network, its c is 0
            tokenizer: object,          # of both
            texts: Sequence[str],       # the sources, with their task's prefix
            *,
@@ -283,15 +334,11 @@ def t5_row(target: nn.Module,          # an encoder-decoder of the T5 family
            clock: Callable[[], float] = perf_counter, # seconds
           ) -> T5Row:
     "Decode texts with a pair and plainly: what was accepted, what it cost, and how much faster it was"
-    _check_t5(target, texts)
+    _check_t5(target, texts, temperature, gamma)
     fast = SpeculativeDecoder(target, drafter, tokenizer=tokenizer, gamma=gamma)
-    how = dict(max_new_tokens=max_new_tokens, temperature=temperature, seed=seed)
-    stats, timed = fast.generate(list(texts), **how).stats, [None] * 5
-    if measure:
-        racers = {"plain": AutoregressiveDecoder(target, tokenizer=tokenizer), "fast": fast}
-        race = benchmark(racers, list(texts), repeats=repeats, progress=False, clock=clock, **how)
-        c, v = _t5_costs(target, drafter, as_rows(texts[0], tokenizer)[0], gamma, repeats, clock)
-        timed = c, v, *(float(speedup(stats.alpha, gamma, c, x)) for x in (1.0, v)), race.ratio("fast")
+    how, texts = dict(max_new_tokens=max_new_tokens, temperature=temperature, seed=seed), list(texts)
+    stats, timed = fast.generate(texts, **how).stats, [None] * 5
+    if measure: timed = _t5_timed(target, drafter, fast, texts, stats.alpha, repeats, clock, how)
     return T5Row(task, name, temperature, gamma, stats.alpha, stats.tokens_per_round, stats.emitted, *timed)
 
 # %% ../nbs/13_t5.ipynb #cell-091
@@ -326,10 +373,11 @@ def t5_texts(task: str,                     # "ende" or "cnndm"
              path: str | Path | None = None, # a file with one text a line; None: a few that are built in
             ) -> list[str]:                 # with the task's prefix
     "Sources for a task of the paper"
-    if task not in T5_TASKS: raise ValueError(f"task: got {task!r}; it takes one of {', '.join(T5_TASKS)}")
+    if task not in [*T5_TASKS]: raise ValueError(f"task: got {task!r}; it takes one of {', '.join(T5_TASKS)}")
     prefix, texts = T5_TASKS[task]
-    if path is not None: texts = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
-    texts = [prefix + text.removeprefix(prefix) for text in texts if text]
+    if path is not None: texts = Path(path).read_text(encoding="utf-8-sig").split("\n")
+    texts = [text.strip().removeprefix(prefix.strip()).strip() for text in texts]
+    texts = [prefix + text for text in texts if text]
     if not texts: raise ValueError(f"path: {str(path)!r} holds no text")
     return texts
 
@@ -358,7 +406,7 @@ _LABELS = {"ende": "En-De", "cnndm": "CNN/DM"}
 
 def _same_line(paper, row):
     "Whether a row is of a line's task, temperature and size; names such as t5-small and flan-t5-large count"
-    sizes = re.findall("small|base|large", row.drafter.lower())
+    sizes = re.findall("small|base|large", row.drafter.lower().rstrip("/").split("/")[-1])
     return (row.task, row.temperature) == (paper.task, paper.temperature) and sizes == [paper.drafter]
 
 # %% ../nbs/13_t5.ipynb #cell-096
@@ -366,11 +414,11 @@ _HEAD = ("task", "Intern", "temp", "gamma", "alpha", "c", "Exp", "again", "speed
 
 def _t5_cells(line):
     "The texts of a line; blank where nothing is known"
-    def of(x, *names): return ["" if x is None or getattr(x, n) is None else f"{getattr(x, n):g}" if n == "gamma"
-                               else f"{getattr(x, n):.2f}" for n in names]
+    def cell(value, form): return "" if value is None or value != value else format(value, form)      # NaN: unknown
+    def of(x, *names): return [cell(x and getattr(x, n), "g" if n == "gamma" else ".2f") for n in names]
     paper, here = line
     known = here if paper is None else paper
-    return [_LABELS.get(known.task, known.task), known.drafter, f"{known.temperature:g}",
+    return [_LABELS.get(known.task, known.task), known.drafter.replace("|", "/"), f"{known.temperature:g}",
             *of(paper, "gamma", "alpha", "c", "expected", "again", "measured"),
             *of(here, "gamma", "alpha", "c", "predicted", "measured")]
 
@@ -393,10 +441,14 @@ class T5Table(NamedTuple):
         lines = [list(_HEAD), ["---"] * len(_HEAD), *map(_t5_cells, self.lines)]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
-def t5_table(rows: Iterable[T5Row] = (), # of `t5_row`; the last one of a kind counts
+# %% ../nbs/13_t5.ipynb #lesson-43b9598b
+def t5_table(rows: Iterable[T5Row] | T5Row = (), # of `t5_row`; the last one of a kind counts
             ) -> T5Table:
     "The paper's twelve lines with what was measured here beside them, and what it has no line for below"
+    if isinstance(rows, T5Row): rows = [rows]
     rows = list(rows)
+    wrong = [r for r in rows if not isinstance(r, T5Row)]
+    if wrong: raise TypeError(f"rows: got {wrong[0]!r}; it takes rows of `t5_row`")
     beside = [next((r for r in reversed(rows) if _same_line(p, r)), None) for p in _PAPER]
     rest = [r for r in rows if not any(_same_line(p, r) for p in _PAPER)]
     return T5Table([*zip(_PAPER, beside), *((None, r) for r in rest)])
