@@ -16,11 +16,16 @@ from .reference import _law
 from .sampling import ACCEPT
 from .decoding import SpeculativeDecoder, _sampled
 
-# %% ../nbs/14_variants.ipynb #cell-024
+# %% ../nbs/14_variants.ipynb #cell-025
 def _check_lenience(lenience):
     "The lenience as a float, refused unless above 0 and at most 1"
-    if isinstance(lenience, Real) and not isinstance(lenience, bool) and 0 < lenience <= 1: return float(lenience)
+    number = isinstance(lenience, Real) and not isinstance(lenience, bool)
+    if number and 0 < lenience <= 1 and float(lenience): return float(lenience)
     raise ValueError(f"lenience: got {lenience!r}; it must be above 0 and at most 1, where 1 is the exact rule")
+
+def _passed(p, q, lenience):
+    "The mass that is drafted and passes; a tiny lenience may overflow, and then all of `q` passes"
+    with np.errstate(over="ignore"): return np.minimum(q, p / lenience)
 
 def _pair_of_laws(p, q):
     "Both as floats, refused unless they are distributions over the same tokens"
@@ -28,16 +33,16 @@ def _pair_of_laws(p, q):
     if p.shape == q.shape: return p, q
     raise ValueError(f"q must have the shape of p, {p.shape}; got {q.shape}")
 
-# %% ../nbs/14_variants.ipynb #cell-025
+# %% ../nbs/14_variants.ipynb #cell-026
 def lenient_alpha(p: np.ndarray,   # the target's distributions, [..., V]
                   q: np.ndarray,   # the drafter's, [..., V]
                   lenience: float, # above 0, at most 1; 1 is the exact rule
                  ) -> np.ndarray:  # [...]
     "The chance that the lossy rule accepts a draft: the sum of `min(q, p / lenience)`"
     (p, q), lenience = _pair_of_laws(p, q), _check_lenience(lenience)
-    return np.minimum(q, p / lenience).sum(-1)
+    return _passed(p, q, lenience).sum(-1)
 
-# %% ../nbs/14_variants.ipynb #cell-028
+# %% ../nbs/14_variants.ipynb #cell-029
 def lenient_law(p: np.ndarray,     # the target's distributions, [..., V]
                 q: np.ndarray,     # the drafter's, [..., V]
                 lenience: float,   # above 0, at most 1; 1 gives `p`
@@ -47,28 +52,10 @@ def lenient_law(p: np.ndarray,     # the target's distributions, [..., V]
     missing = np.maximum(p - q, 0)
     total = missing.sum(-1, keepdims=True)                        # 1 - b_1: rejections of the exact rule
     correction = np.where(total > 1e-12, missing, p) / np.where(total > 1e-12, total, 1.0)
-    return np.minimum(q, p / lenience) + (1 - lenient_alpha(p, q, lenience))[..., None] * correction
+    passed = _passed(p, q, lenience)
+    return passed + np.maximum(1 - passed.sum(-1, keepdims=True), 0) * correction
 
-# %% ../nbs/14_variants.ipynb #cell-059
-class LenientDecoder(SpeculativeDecoder):
-    "LOSSY: decodes faster than `SpeculativeDecoder` and not by the target's law; see `lenient_law` for which"
-    def __init__(self,
-                 target,                # a transformers causal LM; the output does not follow its law
-                 drafter,               # the Intern: another one, or any Drafter
-                 *,
-                 lenience: float = 0.5, # above 0, at most 1: q is multiplied by it; 1 is the exact rule
-                 gamma: object = 4,     # how many tokens to draft in a round, or a controller
-                 tokenizer=None,        # for text in and text out
-                ):
-        super().__init__(target, drafter, gamma=gamma, tokenizer=tokenizer)
-        self.lenience = _check_lenience(lenience)
-        if getattr(self.drafter, "parents", None):
-            raise ValueError(f"drafter: {type(self.drafter).__name__} drafts a tree; the lenient rule judges chains")
-
-    def _verdict(self, scores, params, draft, u):
-        "The exact verdict on lenient darts"
-        return _sampled(scores, params, draft, _lenient_darts(scores, params, draft, u, self.lenience))
-
+# %% ../nbs/14_variants.ipynb #cell-062
 def _lenient_darts(scores, params, draft, u, lenience):
     "Uniforms [R, G + 1, 3] whose accept darts are scaled, or -1 where a greedy row's draft is likely enough"
     darts, greedy = u.clone(), (params.temperature == 0)[:, None]
@@ -76,3 +63,29 @@ def _lenient_darts(scores, params, draft, u, lenience):
     short = before.gather(-1, draft.tokens[..., None])[..., 0] - before.amax(-1)        # log p(x) - log max p
     darts[:, :-1, ACCEPT] = torch.where(greedy & (short > log(lenience)), -1.0, lenience * u[:, :-1, ACCEPT])
     return darts
+
+def _check_chain(drafter, parents):
+    "A tree is refused"
+    if parents is None: return
+    raise ValueError(f"drafter: {type(drafter).__name__} drafts a tree; the lenient rule judges chains")
+
+# %% ../nbs/14_variants.ipynb #cell-063
+class LenientDecoder(SpeculativeDecoder):
+    "LOSSY: accepts more than `SpeculativeDecoder` and does not follow the target's law; `lenient_law` has the one it follows"
+    def __init__(self,
+                 target,                # a transformers causal LM; the output does not follow its law
+                 drafter,               # the Intern: another one, or any Drafter that drafts chains
+                 *,
+                 lenience: float = 0.5, # above 0, at most 1: q is multiplied by it; 1 is the exact rule
+                 gamma: object = 4,     # how many tokens to draft in a round, or a controller
+                 tokenizer=None,        # for text in and text out
+                ):
+        super().__init__(target, drafter, gamma=gamma, tokenizer=tokenizer)
+        self.lenience = _check_lenience(lenience)
+        _check_chain(self.drafter, getattr(self.drafter, "parents", None))
+
+    def _verdict(self, scores, params, draft, u):
+        "The exact verdict on lenient darts"
+        _check_chain(self.drafter, draft.parents)
+        darts = _lenient_darts(scores, params, draft, u, _check_lenience(self.lenience))
+        return _sampled(scores, params, draft, darts)
