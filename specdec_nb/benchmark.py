@@ -35,10 +35,10 @@ from tqdm import tqdm
 
 from .theory import speedup
 from .sampling import RowParams, probabilities
-from .cache import CachedModel, context_length, vocabulary
-from .llama_step import cached_model
+from .cache import CachedModel, context_length, vocabulary, _has_encoder
+from .llama_step import cached_model, _half_scale, _strange
 from .drafters import Draft, Drafter, ModelDrafter, PromptLookupDrafter
-from .decoding import AutoregressiveDecoder, SpeculativeDecoder, as_rows, _greedy, _sampled
+from .decoding import AutoregressiveDecoder, SpeculativeDecoder, as_rows, _greedy, _recorder, _sampled
 
 # %% ../nbs/11_benchmark.ipynb #cell-013
 class Run(NamedTuple):
@@ -96,10 +96,11 @@ def _cpu_name() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 def _commit() -> str | None:
-    "The commit that the package was run from, with -dirty if it was changed; None outside a checkout"
-    describe = ["git", "-C", str(files("specdec_nb")), "describe", "--always", "--dirty"]
-    try: return subprocess.run(describe, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError): return None
+    "The commit that the package was run from, with -dirty if its code was changed; None outside a checkout"
+    def git(*command): return subprocess.run(["git", "-C", str(files("specdec_nb")), *command], capture_output=True, text=True)
+    try: commit, changed = git("rev-parse", "--short", "HEAD"), git("diff", "--quiet", "HEAD", "--", ".")
+    except OSError: return None
+    return commit.stdout.strip() + "-dirty" * bool(changed.returncode) if commit.returncode == 0 else None
 
 # %% ../nbs/11_benchmark.ipynb #cell-027
 @dataclass
@@ -201,16 +202,20 @@ def _notes(b: Benchmark) -> list[str]:
 # %% ../nbs/11_benchmark.ipynb #cell-032
 def _plot(b: Benchmark, ax: object) -> None:
     "Each decoder's ratio to the baseline: every prompt, and median and quartiles of the repeats"
+    ax.axvline(1, color="#9a9a9a", lw=1, zorder=0)
     for y, name in enumerate(b.seconds):
         low, mid, high = _quartiles(b.ratios(name))
+        ax.text(0.01, y - 0.2, name, transform=ax.get_yaxis_transform(), va="bottom",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
         ax.plot(b.by_prompt(name), [y] * len(b.by_prompt(name)), "|", color="#9a9a9a", ms=7)
         ax.plot([low, high], [y, y], lw=3, color="#9a9a9a", solid_capstyle="butt")
         ax.plot([mid], [y], "o", color="#9a9a9a" if mid == 1 else "#4c9f70" if mid > 1 else "#c8553d")
-    ax.axvline(1, color="#9a9a9a", lw=1)
-    ax.set(yticks=range(len(b.seconds)), yticklabels=list(b.seconds), xlim=(0, None),
+    ax.set(yticks=[], xlim=(0, None), ylim=(len(b.seconds) - 0.5, -0.8),
            xlabel=f"tokens per second, times {b.settings['baseline']}")
-    ax.invert_yaxis()
 
+
+
+# %% ../nbs/11_benchmark.ipynb #cell-033
 def _plot_sizes(b: Benchmark, ax: object) -> None:
     "Tokens per second by batch size"
     for name in b.seconds:
@@ -225,7 +230,7 @@ def _plot_sizes(b: Benchmark, ax: object) -> None:
     ax.minorticks_off()
     ax.legend(frameon=False, fontsize=9)
 
-# %% ../nbs/11_benchmark.ipynb #cell-038
+# %% ../nbs/11_benchmark.ipynb #cell-039
 def _calls(prompts: Sequence, sizes: Sequence[int]) -> list[list]:
     "The prompts in groups of each size; the last group is filled up from the beginning"
     return [[prompts[j % len(prompts)] for j in range(i, i + size)]
@@ -244,7 +249,7 @@ def _sweep(decoders: dict, calls: list, fields: dict, k: int, clock: Callable, t
 def _bar(total: int, progress: bool) -> tqdm:
     return tqdm(total=total, disable=None if progress else True, leave=False)
 
-# %% ../nbs/11_benchmark.ipynb #cell-039
+# %% ../nbs/11_benchmark.ipynb #cell-040
 def _light(result: object) -> object:
     "Without the cache that it may hold"
     return result.forget() if hasattr(result, "forget") else result
@@ -272,7 +277,7 @@ def _collected(settings: dict, where: dict, sweeps: list, rows: list[int]) -> Be
                      {name: _totals(results[:rows.count(rows[0])]) for name, results in last.items()},
                      {name: ids[name] == ids[settings["baseline"]] for name in ids}, rows)
 
-# %% ../nbs/11_benchmark.ipynb #cell-040
+# %% ../nbs/11_benchmark.ipynb #cell-041
 def _check_whole(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{name} must be 1 or more; got {value!r}")
@@ -292,7 +297,7 @@ def _check_decoders(decoders: dict, batch_sizes: Sequence[int], baseline: str) -
             raise TypeError(f"decoders: {name!r} is a model; give AutoregressiveDecoder(model) "
                             "or transformers_generate(model)")
 
-# %% ../nbs/11_benchmark.ipynb #cell-041
+# %% ../nbs/11_benchmark.ipynb #cell-042
 def benchmark(decoders: dict,           # by name: objects with generate, or functions that return ids
               prompts: Sequence,        # decoded by each decoder in turns
               *,
@@ -317,7 +322,7 @@ def benchmark(decoders: dict,           # by name: objects with generate, or fun
     settings = {"prompts": list(prompts), "repeats": repeats, "baseline": baseline, **fields}
     return _collected(settings, machine_info(command), sweeps, [len(call) for call in calls])
 
-# %% ../nbs/11_benchmark.ipynb #cell-051
+# %% ../nbs/11_benchmark.ipynb #cell-052
 def transformers_generate(model: torch.nn.Module, # a causal language model of transformers
                           tokenizer: object = None, # for prompts that are text
                           *,
@@ -333,14 +338,15 @@ def transformers_generate(model: torch.nn.Module, # a causal language model of t
             return sum((_continue(model, part, max_new_tokens, temperature, options) for part in parts), [])
     return generate
 
-# %% ../nbs/11_benchmark.ipynb #cell-052
+# %% ../nbs/11_benchmark.ipynb #cell-053
 def _continue(model: torch.nn.Module, rows: list, length: int, temperature: float, options: dict) -> list:
     "New ids for each row; sampling without transformers' default top-k"
     x, mask = _left_padded(rows, model.device)
+    begun = 1 if _has_encoder(model) else x.shape[1]               # an encoder's text begins with a start token
     how = {"do_sample": False}
     if temperature: how = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
     out = model.generate(x, attention_mask=mask, max_new_tokens=length, pad_token_id=0, **how, **options)
-    return [_until_end(ids, _end_ids(model)) for ids in out[:, x.shape[1]:].tolist()]
+    return [_until_end(ids, _end_ids(model)) for ids in out[:, begun:].tolist()]
 
 def _left_padded(rows: list, device: object) -> tuple[torch.Tensor, torch.Tensor]:
     "Ids and mask, [R, T]"
@@ -358,7 +364,7 @@ def _until_end(ids: list[int], ends: set[int]) -> list[int]:
     "What comes before the padding"
     return ids[:next((i + 1 for i, token in enumerate(ids) if token in ends), len(ids))]
 
-# %% ../nbs/11_benchmark.ipynb #cell-055
+# %% ../nbs/11_benchmark.ipynb #cell-056
 def transformers_assisted(target: torch.nn.Module,  # a causal language model of transformers
                           drafter: torch.nn.Module, # the assistant
                           gamma: int,               # how many tokens it drafts, every round
@@ -371,7 +377,7 @@ def transformers_assisted(target: torch.nn.Module,  # a causal language model of
                                        assistant_confidence_threshold=0.0)
     return transformers_generate(target, tokenizer, at_once=False, assistant_model=assistant)
 
-# %% ../nbs/11_benchmark.ipynb #cell-058
+# %% ../nbs/11_benchmark.ipynb #cell-059
 def flashspec_generate(target: torch.nn.Module,  # a causal language model of transformers
                        drafter: torch.nn.Module, # its drafter
                        gamma: int,               # how many tokens it drafts, every round
@@ -392,7 +398,7 @@ def flashspec_generate(target: torch.nn.Module,  # a causal language model of tr
             return [[i for i in out.output_ids[0].tolist() if i >= 0] for out in outs]
     return generate
 
-# %% ../nbs/11_benchmark.ipynb #cell-059
+# %% ../nbs/11_benchmark.ipynb #cell-060
 def _flashspec(target, drafter, gamma, strategy, temperature, seed):
     "An engine of flashspec for these two models"
     fs, parts = import_module("flashspec"), import_module("flashspec.engine")
@@ -411,7 +417,7 @@ def _flashspec(target, drafter, gamma, strategy, temperature, seed):
 
 def _has_flashspec() -> bool: return importlib.util.find_spec("flashspec") is not None
 
-# %% ../nbs/11_benchmark.ipynb #cell-062
+# %% ../nbs/11_benchmark.ipynb #cell-063
 def drafting_decoders(target: torch.nn.Module,  # a causal language model of transformers
                       drafter: object,          # its Intern: another one, or a `Drafter`
                       tokenizer: object = None, # for prompts that are text
@@ -426,7 +432,7 @@ def drafting_decoders(target: torch.nn.Module,  # a causal language model of tra
     if _has_flashspec(): found["flashspec"] = lambda g: flashspec_generate(target, drafter, g, tokenizer)
     return found
 
-# %% ../nbs/11_benchmark.ipynb #cell-064
+# %% ../nbs/11_benchmark.ipynb #cell-065
 def baselines(target: torch.nn.Module,     # a causal language model of transformers
               drafter: object,             # its Intern: another one, or a `Drafter`
               gamma: int | dict[str, int], # one draft length for all, or each decoder's own
@@ -440,7 +446,7 @@ def baselines(target: torch.nn.Module,     # a causal language model of transfor
         found[f"{name}, gamma {own}"] = make(own)
     return found
 
-# %% ../nbs/11_benchmark.ipynb #cell-067
+# %% ../nbs/11_benchmark.ipynb #cell-068
 def best_gammas(makers: dict[str, Callable[[int], object]], # by name: gamma -> decoder
                 prompts: Sequence,
                 gammas: Sequence[int] = (1, 2, 3, 4, 6, 8), # to be tried
@@ -453,21 +459,55 @@ def best_gammas(makers: dict[str, Callable[[int], object]], # by name: gamma -> 
     sweep = benchmark(baseline | tried, prompts, **how)
     return {name: max(gammas, key=lambda g: sweep.ratio(f"{name}, gamma {g}")) for name in makers}, sweep
 
-# %% ../nbs/11_benchmark.ipynb #cell-071
+# %% ../nbs/11_benchmark.ipynb #cell-072
+class _Place(NamedTuple):
+    "Where in a run a step is timed"
+    rows: int
+    context: int                   # cached tokens before the step
+    longest: int = 0               # tokens of the longest text; 0: not known
+    source: int = 0                # tokens that an encoder has read; 0: there is none
+    record: Callable | None = None # makes a function a recorded one, where the decoder records its rounds
+
+    def end(self, width: int) -> int: # one past the last position that a step attends to
+        exact = self.context + width
+        return exact if self.record is None else max(256, 1 << exact.bit_length())   # as the decoder rounds it
+
+    def capacity(self, widths: Sequence[int]) -> int:
+        return max(self.longest or self.end(max(widths)), self.context + max(widths))
+
+    def made(self, work: Callable) -> Callable: return work if self.record is None else self.record(work)
+
+def _recording(decoder: object) -> Callable | None:
+    "How a decoder records its rounds; None where it does not"
+    return _recorder(decoder) if getattr(decoder, "compile", False) else None
+
+# %% ../nbs/11_benchmark.ipynb #cell-073
 def _ways(model: torch.nn.Module, rows: int, capacity: int) -> dict[str, Callable]:
     "A model behind a cache, run as the decoders run it; and by transformers' forward, if that is another way"
     ways = {"own": cached_model(model, rows, capacity)}
-    if type(ways["own"]) is not CachedModel: ways["transformers"] = CachedModel(model, rows, capacity)
+    if not isinstance(ways["own"], CachedModel): ways["transformers"] = CachedModel(model, rows, capacity)
     return ways
 
-def _steps(cached: Callable, model: torch.nn.Module, rows: int, context: int, widths: Sequence[int]) -> dict:
-    "For each width, a forward over that many tokens of each row after `context` cached ones"
+def _noise(model: torch.nn.Module, rows: int, length: int) -> torch.Tensor: # ids, [rows, length]
     g = torch.Generator().manual_seed(0)
-    ids = torch.randint(vocabulary(model), (rows, context + max(widths)), generator=g).to(model.device)
-    start = torch.full((rows,), context, device=model.device)
-    cached(ids[:, :context], start - context, context)
-    return {w: lambda w=w: cached(ids[:, context:context + w], start, context + w, keep=w) for w in widths}
+    return torch.randint(vocabulary(model), (rows, length), generator=g).to(model.device)
 
+def _steps(cached: Callable, model: torch.nn.Module, at: _Place, widths: Sequence[int]) -> dict:
+    "For each width, a forward over that many tokens of each row after `context` cached ones"
+    T, ids = at.context, _noise(model, at.rows, at.context + max(widths))
+    start = torch.full((at.rows,), T, device=model.device)
+    if _has_encoder(model): cached.read(_noise(model, at.rows, at.source).tolist())
+    cached(ids[:, :T], start - T, T)
+    def step(w): return lambda: cached(ids[:, T:T + w], start, at.end(w), keep=w)
+    return {w: at.made(step(w)) for w in widths}
+
+def _step_tasks(model: torch.nn.Module, at: _Place, widths: Sequence[int]) -> dict:
+    "The steps of a model by width, and by name those of its other ways at width 1"
+    ways = _ways(model, at.rows, at.capacity(widths))
+    own = _steps(ways.pop("own"), model, at, widths)
+    return own | {name: _steps(cached, model, at._replace(record=None), [1])[1] for name, cached in ways.items()}
+
+# %% ../nbs/11_benchmark.ipynb #cell-075
 def _around(width: float, widths: list[int]) -> list[int]:
     "The measured widths next to this one"
     if not 1 <= width <= widths[-1]:
@@ -476,13 +516,7 @@ def _around(width: float, widths: list[int]) -> list[int]:
 
 def _fastest(times: list) -> list[float]: return min(times, key=lambda seconds: _median(seconds[1:]))
 
-def _step_tasks(model: torch.nn.Module, rows: int, context: int, widths: Sequence[int]) -> dict:
-    "The steps of a model by width, and by name those of its other ways at width 1"
-    ways = _ways(model, rows, context + max(widths))
-    own = _steps(ways.pop("own"), model, rows, context, widths)
-    return own | {name: _steps(cached, model, rows, context, [1])[1] for name, cached in ways.items()}
-
-# %% ../nbs/11_benchmark.ipynb #cell-072
+# %% ../nbs/11_benchmark.ipynb #cell-076
 @dataclass
 class Costs:
     "Raw times of forwards behind a context, for a target and its drafter"
@@ -492,6 +526,7 @@ class Costs:
     where: dict                      # command, date, versions, hardware
     rows: int = 1                    # texts side by side
     others: dict[str, list[float]] = field(default_factory=dict) # width-1 steps, the target run in other ways
+    source: int = 0                  # tokens that the encoders have read; 0: there are none
 
     def __post_init__(self): self.target = {int(w): s for w, s in self.target.items()}    # JSON has text keys
 
@@ -506,9 +541,7 @@ class Costs:
     @property
     def c(self) -> float: return self.in_steps(self.drafter) if self.drafter else 0.0
 
-    def v(self,
-          width: float,              # positions in one forward of the target
-         ) -> float:                 # in plain steps, linear between measured widths
+    def v(self, width: float) -> float: # positions in one forward; in plain steps, linear between measured widths
         "What a verification costs"
         around = _around(width, sorted(self.target))
         return float(np.interp(width, around, [self.in_steps(self.target[w]) for w in around]))
@@ -517,7 +550,7 @@ class Costs:
         prices = ", ".join(f"{w}: {self.v(w):.3g}" for w in sorted(self.target))
         return f"Costs(step {1000 * self.step:.3g} ms, c {self.c:.3g}, v {prices})"
 
-# %% ../nbs/11_benchmark.ipynb #cell-075
+# %% ../nbs/11_benchmark.ipynb #cell-079
 def _in_a_row(step: Callable, clock: Callable) -> int:
     "How many forwards make a turn of about a twentieth of a second, 1 to 16"
     run = interleave({"step": step}, 1, clock=clock)["step"][1]
@@ -534,30 +567,33 @@ def _time_steps(tasks: dict, repeats: int, clock: Callable) -> dict[object, list
         runs = interleave(_rows_of(tasks, n), repeats, clock=clock)
     return {name: [run.seconds / n for run in of_one] for name, of_one in runs.items()}
 
-def _costs_of(found: dict, context: int, rows: int, where: dict) -> Costs:
+def _costs_of(found: dict, at: _Place, where: dict) -> Costs:
     "Sorted by what was timed"
     others = {name: seconds for name, seconds in found.items() if name == "transformers"}
     widths = {w: seconds for w, seconds in found.items() if isinstance(w, int)}
-    return Costs(context, widths, found.get("drafter", []), where, rows, others)
+    return Costs(at.context, widths, found.get("drafter", []), where, at.rows, others, at.source)
 
-# %% ../nbs/11_benchmark.ipynb #cell-076
+# %% ../nbs/11_benchmark.ipynb #cell-080
 def measure_costs(decoder: object,        # a `SpeculativeDecoder` whose drafter is a model
                   *,
                   context: int = 64,      # cached tokens before the step
                   widths: Sequence[int] = (1, 2, 3, 4, 5, 6, 8), # of the target's forwards; 1 is among them
                   rows: int = 1,          # texts side by side
+                  source: int = 64,       # tokens that the encoders have read, where the pair has some
                   repeats: int = 30,      # timed runs of each, after one to warm up
                   command: str | None = None, # to be stored; None: this process's own
                   clock: Callable[[], float] = time.perf_counter,
                  ) -> Costs:
-    "Time single forwards of a decoder's two models, all in turns"
+    "Time single forwards of a decoder's two models, all in turns, made as the decoder makes them"
     if not isinstance(decoder.drafter, ModelDrafter):
         raise TypeError(f"drafter must be a model; got {type(decoder.drafter).__name__}")
-    tasks = _step_tasks(decoder.target, rows, context, sorted({1, *widths}))
-    tasks["drafter"] = _step_tasks(decoder.drafter.model, rows, context, [1])[1]
-    return _costs_of(_time_steps(tasks, repeats, clock), context, rows, machine_info(command))
+    at = _Place(rows, context, 0, source if _has_encoder(decoder.target) else 0, _recording(decoder))
+    with torch.inference_mode():
+        tasks = _step_tasks(decoder.target, at, sorted({1, *widths}))
+        tasks["drafter"] = _step_tasks(decoder.drafter.model, at, [1])[1]
+    return _costs_of(_time_steps(tasks, repeats, clock), at, machine_info(command))
 
-# %% ../nbs/11_benchmark.ipynb #cell-086
+# %% ../nbs/11_benchmark.ipynb #cell-092
 def _round_counts(results: list) -> list[list[int]]:
     "Of each round: how many drafts were accepted, how many rejected (0 or 1), whether a closing token came"
     rounds = [[r.kind for r in records] for result in results for records in result.trace.rounds()]
@@ -580,7 +616,7 @@ def _wilson(k: np.ndarray, n: np.ndarray, z: float = 1.96) -> tuple[np.ndarray, 
     half = z * np.sqrt(k * (n - k) / np.maximum(n, 1) + z * z / 4)
     return (k + z * z / 2 - half) / (n + z * z), (k + z * z / 2 + half) / (n + z * z)
 
-# %% ../nbs/11_benchmark.ipynb #cell-089
+# %% ../nbs/11_benchmark.ipynb #cell-095
 def _alpha(rounds: np.ndarray) -> float:
     tested = rounds[:, :2].sum()
     return float(rounds[:, 0].sum() / tested) if tested else 0.0
@@ -596,7 +632,7 @@ def _tokens(d: "Diagnosis", gamma: int) -> float:
     plain, own = (tokens / rounds for tokens, rounds in (d.steps["plain"], d.steps["speculative"]))
     return float(own / plain * (1 + _shares(d, gamma).sum()) / (1 + _shares(d, d.own).sum()))
 
-# %% ../nbs/11_benchmark.ipynb #cell-090
+# %% ../nbs/11_benchmark.ipynb #cell-096
 def _overhead(d: "Diagnosis", gamma: int) -> float:
     "What a round spends outside of the models, in plain steps; on a line through the two that were measured"
     if gamma == 0: return d.round("plain") - d.costs.v(1)
@@ -614,7 +650,7 @@ def _parts(d: "Diagnosis") -> dict[str, float]:
     known = {"draft": draft, "verify": d.costs.v(d.own + 1), "sampling": d.costs.in_steps(d.sampling)}
     return known | {"overhead": d.round("speculative") - sum(known.values())}
 
-# %% ../nbs/11_benchmark.ipynb #cell-092
+# %% ../nbs/11_benchmark.ipynb #cell-098
 def _resampled(d: "Diagnosis", n: int = 1000) -> tuple[tuple, tuple]:
     "95 % intervals of alpha and of the prediction, from rounds and turns drawn with replacement"
     rng, rounds = np.random.default_rng(0), np.array(d.rounds)
@@ -634,7 +670,7 @@ def _place_intervals(d: "Diagnosis") -> list[tuple[float, float]]:
     tested, passed = _by_place(np.array(d.rounds), d.own)
     return [*zip(*(x.tolist() for x in _wilson(passed, tested)))]
 
-# %% ../nbs/11_benchmark.ipynb #cell-094
+# %% ../nbs/11_benchmark.ipynb #cell-100
 def _why_not(d: "Diagnosis") -> str:
     "Why no draft length pays"
     v, widest = d.v, max(d.v)
@@ -651,10 +687,11 @@ def _advice(d: "Diagnosis") -> str:
     if d.gamma == 0: return f"do not speculate; {_why_not(d)}"
     told = f"draft {d.gamma} token{'s' * (d.gamma > 1)} a round, for {d.predict(d.gamma):.2f} times plain"
     if d.gamma > d.own: told += f"; places beyond {d.own} were not tried, so try it"
-    if d.predicted_low <= 1 <= d.predicted: told += f"; at {d.own}, as it was run, the gain is uncertain"
-    return told
+    if not d.predicted_low <= 1 <= d.predicted: return told
+    if d.gamma == d.own: return told + ", if the gain is real: its interval reaches below 1"
+    return told + f"; at {d.own}, as it was run, the gain is uncertain"
 
-# %% ../nbs/11_benchmark.ipynb #cell-096
+# %% ../nbs/11_benchmark.ipynb #cell-102
 def _figures(d: "Diagnosis") -> dict:
     "What follows from the raw measurements, by name"
     names = ("c", "alpha", "alpha_interval", "alpha_by_place", "place_intervals", "v", "step", "overhead",
@@ -678,7 +715,7 @@ def _report(d: "Diagnosis") -> str:
         ["no overhead", f"{d.predicted_forwards:.2f}"], ["paper's formula", f"{d.predicted_paper:.2f}"],
         ["advice", d.advice]])
 
-# %% ../nbs/11_benchmark.ipynb #cell-097
+# %% ../nbs/11_benchmark.ipynb #cell-103
 def _plot_parts(d: "Diagnosis", ax: object) -> None:
     "A round's time, and that of as many tokens decoded plainly, in plain steps"
     E = d.tokens(d.own)
@@ -695,7 +732,7 @@ def _plot_parts(d: "Diagnosis", ax: object) -> None:
     ax.set(xlabel="plain steps")
     ax.legend(frameon=False, fontsize=9, ncols=4, loc="upper center", bbox_to_anchor=(0.45, 1.25))
 
-# %% ../nbs/11_benchmark.ipynb #cell-098
+# %% ../nbs/11_benchmark.ipynb #cell-104
 class _Counted:
     "What was counted, and the prices of forwards"
     @property
@@ -717,7 +754,7 @@ class _Counted:
     @property
     def parts(self) -> dict[str, float]: return _parts(self)
 
-# %% ../nbs/11_benchmark.ipynb #cell-099
+# %% ../nbs/11_benchmark.ipynb #cell-105
 class _Concluded(_Counted):
     "What follows"
     @property
@@ -739,7 +776,7 @@ class _Concluded(_Counted):
     @property
     def advice(self) -> str: return _advice(self)
 
-# %% ../nbs/11_benchmark.ipynb #cell-101
+# %% ../nbs/11_benchmark.ipynb #cell-107
 @dataclass
 class Diagnosis(_Concluded):
     "What decides a decoder's speed-up: raw times, turn by turn, the first a warm-up; and what follows"
@@ -765,13 +802,13 @@ class Diagnosis(_Concluded):
     def __repr__(self) -> str: return _report(self)
     def plot(self, ax: object) -> None: _plot_parts(self, ax)
 
-# %% ../nbs/11_benchmark.ipynb #cell-102
+# %% ../nbs/11_benchmark.ipynb #cell-108
 def _diagnosis_of(stored: dict) -> Diagnosis:
     "From what `to_json` wrote, as a dictionary"
     raw = {name: x for name, x in stored.items() if name != "found"}
     return Diagnosis(**raw | {"costs": Costs(**stored["costs"])})
 
-# %% ../nbs/11_benchmark.ipynb #cell-109
+# %% ../nbs/11_benchmark.ipynb #cell-115
 class _Watch:
     "Runs things and adds up their seconds"
     def __init__(self, clock): self.clock, self.seconds = clock, 0.0
@@ -791,6 +828,9 @@ def _watched(drafter: Drafter, watch: _Watch) -> Drafter:
     twin.__class__ = Watched
     return twin
 
+
+
+# %% ../nbs/11_benchmark.ipynb #cell-116
 def _with_watch(decoder: SpeculativeDecoder, clock: Callable, spent: list) -> Callable:
     "The decoder as a function that notes in `spent` the seconds that its drafts took"
     watch, twin = _Watch(clock), copy.copy(decoder)
@@ -802,7 +842,7 @@ def _with_watch(decoder: SpeculativeDecoder, clock: Callable, spent: list) -> Ca
         return result
     return generate
 
-# %% ../nbs/11_benchmark.ipynb #cell-110
+# %% ../nbs/11_benchmark.ipynb #cell-117
 def _with_gamma(decoder: SpeculativeDecoder, gamma: int) -> SpeculativeDecoder:
     "The same decoder with another draft length"
     twin = copy.copy(decoder)
@@ -814,6 +854,9 @@ def _plain_twin(decoder: SpeculativeDecoder) -> AutoregressiveDecoder:
     options = {name: getattr(decoder, name) for name in ("compile",) if hasattr(decoder, name)}
     return AutoregressiveDecoder(decoder.target, tokenizer=decoder.tokenizer, **options)
 
+
+
+# %% ../nbs/11_benchmark.ipynb #cell-119
 def _verdict(model: torch.nn.Module, rows: int, gamma: int, temperature: float) -> Callable:
     "One verdict over a block, as a round has it"
     g, V, device = torch.Generator().manual_seed(0), vocabulary(model), model.device
@@ -825,34 +868,75 @@ def _verdict(model: torch.nn.Module, rows: int, gamma: int, temperature: float) 
     draft = Draft(drafted.argmax(-1), q, torch.full((rows,), gamma, device=device))
     return lambda: _sampled(logits, params, draft, u) if temperature else _greedy(logits, draft)
 
-# %% ../nbs/11_benchmark.ipynb #cell-111
-def _pieces(decoder: SpeculativeDecoder, context: int, widest: int, rows: int, temperature: float) -> dict:
-    "The pieces of a round, each by itself: forwards of both models, and a verdict"
-    tasks = _step_tasks(decoder.target, rows, context, range(1, widest + 1))
+def _recorded_draft(decoder: SpeculativeDecoder, at: _Place, temperature: float) -> Callable | None:
+    "One draft as a compiled decoder records it; None where it records none, so that a watch can look inside"
+    target, G = decoder.target, decoder.gamma
+    if at.record is None: return None
+    ids, u = _noise(target, at.rows, at.capacity([G]) + 1), torch.full((at.rows, G), 0.5, device=target.device)
+    lengths, room = (torch.full((at.rows,), n, device=target.device) for n in (at.context, G))
+    params = RowParams(torch.full((at.rows,), temperature, dtype=torch.float64, device=target.device))
+    sources = _noise(target, at.rows, at.source).tolist() if at.source else None
+    drafter, told = decoder.drafter.start(vocabulary(target), [0] * at.rows, sources), [at.context] * at.rows
+    drafter.tell(told, [0] * at.rows)
+    drafter.draft(ids, lengths, room, params, u.double())                  # it reads the text
+    drafter.tell([n + 1 for n in told], [0] * at.rows)
+    if drafter.plan(G) is None: return None
+    return at.record(lambda: drafter.draft(ids, lengths + 1, room, params, u.double()))
+
+# %% ../nbs/11_benchmark.ipynb #cell-120
+def _pieces(decoder: SpeculativeDecoder, at: _Place, widest: int, temperature: float) -> dict:
+    "The pieces of a round, each by itself: forwards of both models, a verdict, and a draft that is recorded"
+    tasks = _step_tasks(decoder.target, at, range(1, widest + 1))
     if isinstance(decoder.drafter, ModelDrafter):
         room = context_length(decoder.drafter.model) - 1
-        tasks["drafter"] = _step_tasks(decoder.drafter.model, rows, min(context, room), [1])[1]
-    return tasks | {"sampling": _verdict(decoder.target, rows, decoder.gamma, temperature)}
+        tasks["drafter"] = _step_tasks(decoder.drafter.model, at._replace(context=min(at.context, room)), [1])[1]
+    draft = _recorded_draft(decoder, at, temperature)
+    if draft is not None: tasks["draft"] = draft
+    return tasks | {"sampling": at.made(_verdict(decoder.target, at.rows, decoder.gamma, temperature))}
 
-def _middle(decoder: SpeculativeDecoder, prompts: Sequence, length: int, widest: int) -> int:
-    "The length of text in the middle of a run, as far as there is room behind it"
-    prompt = np.mean([len(ids) for ids in as_rows(list(prompts), decoder.tokenizer)])
-    return max(1, min(int(prompt + length / 2), context_length(decoder.target) - widest - 1))
+
+
+# %% ../nbs/11_benchmark.ipynb #cell-122
+def _middle(decoder: SpeculativeDecoder, prompts: Sequence, length: int, widest: int, rows: int) -> _Place:
+    "The middle of a run, as far as there is room behind it; with an encoder, a prompt is what that reads"
+    read = [len(ids) for ids in as_rows(list(prompts), decoder.tokenizer)]
+    encoder, room = _has_encoder(decoder.target), context_length(decoder.target)
+    begun = [1] if encoder else read
+    context = max(1, min(int(np.mean(begun) + length / 2), room - widest - 1))
+    longest = max(min(max(begun) + length, room), context + widest)
+    return _Place(rows, context, longest, int(np.mean(read)) if encoder else 0, _recording(decoder))
 
 def _longest_rounds(results: list) -> list[int]:
     "Tokens a row, and rounds of the longest row, over all calls"
     counts = [(r.stats.emitted / len(r.sequences), max(s.rounds for s in r.stats.rows)) for r in results]
     return [sum(of) for of in zip(*counts)]
 
-def _concluded(settings: dict, costs: Costs, sampling: list, runs: list, drafting: list) -> Diagnosis:
+
+
+# %% ../nbs/11_benchmark.ipynb #cell-123
+def _concluded(settings: dict, costs: Costs, alone: dict, runs: list, spent: list) -> Diagnosis:
     "A diagnosis from the runs of each turn; what was counted comes from the last"
     told = "plain", "speculative", "probe"
     seconds = {name: [sum(run.seconds for run in turn[name]) for turn in runs] for name in told}
     last = {name: [run.result for run in runs[-1][name]] for name in told}
-    return Diagnosis(settings, costs.where, costs, sampling, seconds | {"drafting": drafting},
-                     {name: _longest_rounds(last[name]) for name in told}, _round_counts(last["speculative"]))
+    steps = {name: _longest_rounds(last[name]) for name in told}
+    rounds = steps["speculative"][1]
+    drafting = ([draft * rounds for draft in alone["draft"]] if "draft" in alone else
+                np.reshape(spent, (len(runs), -1)).sum(1).tolist())
+    return Diagnosis(settings, costs.where, costs, alone["sampling"], seconds | {"drafting": drafting}, steps,
+                     _round_counts(last["speculative"]))
 
-# %% ../nbs/11_benchmark.ipynb #cell-113
+def _turns(decoders: dict, calls: list, fields: dict, pieces: dict, repeats: int, clock: Callable,
+           progress: bool) -> tuple[list, dict]:
+    "Runs of the decoders turn by turn, and the seconds of each piece in the same turns"
+    n, runs, alone = _in_a_row(pieces[1], clock), [], []
+    with _bar((repeats + 1) * len(decoders) * len(calls), progress) as bar:
+        for k in range(repeats + 1):
+            runs.append(_sweep(decoders, calls, fields, k, clock, bar.update))
+            alone.append(_turn(_rows_of(pieces, n), k, clock, _wait, int))
+    return runs, {name: [turn[name].seconds / n for turn in alone] for name in pieces}
+
+# %% ../nbs/11_benchmark.ipynb #cell-125
 def diagnose(decoder: SpeculativeDecoder, # with a fixed gamma; any pair, any drafter
              prompts: Sequence,           # such as it will be used on; 4 or more say more than 1
              *,
@@ -869,23 +953,22 @@ def diagnose(decoder: SpeculativeDecoder, # with a fixed gamma; any pair, any dr
     "Measure what decides the speed-up, predict it, and say how far to look ahead, if at all"
     _check_diagnosis(decoder, prompts, repeats, rows, widest)
     fields = {"max_new_tokens": max_new_tokens, "temperature": temperature, "seed": seed}
-    calls, probe, spent = _calls(prompts, [rows]), 1 if decoder.gamma > 1 else min(4, widest - 1), []
-    decoders = {"plain": _plain_twin(decoder), "speculative": decoder, "probe": _with_gamma(decoder, probe),
-                "drafting": _with_watch(decoder, clock, spent)}
-    context = _middle(decoder, prompts, max_new_tokens, widest)
-    with _bar((repeats + 1) * 4 * len(calls), progress) as bar, torch.inference_mode():
-        pieces = _pieces(decoder, context, widest, rows, temperature)
-        n, runs, alone = _in_a_row(pieces[1], clock), [], []
-        for k in range(repeats + 1):
-            runs.append(_sweep(decoders, calls, fields, k, clock, bar.update))
-            alone.append(_turn(_rows_of(pieces, n), k, clock, _wait, int))
-    by_piece = {name: [turn[name].seconds / n for turn in alone] for name in pieces}
+    probe, spent = 1 if decoder.gamma > 1 else min(4, widest - 1), []
+    decoders = {"plain": _plain_twin(decoder), "speculative": decoder, "probe": _with_gamma(decoder, probe)}
+    at = _middle(decoder, prompts, max_new_tokens, widest, rows)
+    with torch.inference_mode():
+        pieces = _pieces(decoder, at, widest, temperature)
+        if "draft" not in pieces: decoders["drafting"] = _with_watch(decoder, clock, spent)
+        runs, alone = _turns(decoders, _calls(prompts, [rows]), fields, pieces, repeats, clock, progress)
     settings = fields | {"gamma": decoder.gamma, "probe": probe, "rows": rows, "repeats": repeats}
-    drafting = np.reshape(spent, (repeats + 1, len(calls))).sum(1).tolist()
-    costs = _costs_of(by_piece, context, rows, machine_info(command))
-    return _concluded(settings | {"prompts": list(prompts)}, costs, by_piece["sampling"], runs, drafting)
+    costs = _costs_of(alone, at, machine_info(command))
+    found = _concluded(settings | {"prompts": list(prompts)}, costs, alone, runs, spent)
+    if not sum(accepted + rejected for accepted, rejected, _ in found.rounds):
+        raise ValueError(f"prompts: no draft was tested in {max_new_tokens} tokens of each; take a larger max_new_tokens, "
+                         "or prompts at which the drafter has something to propose")
+    return found
 
-# %% ../nbs/11_benchmark.ipynb #cell-114
+# %% ../nbs/11_benchmark.ipynb #cell-126
 def _check_diagnosis(decoder: object, prompts: Sequence, repeats: int, rows: int, widest: int) -> None:
     _check_prompts(prompts, repeats)
     _check_whole("rows", rows)
@@ -895,7 +978,7 @@ def _check_diagnosis(decoder: object, prompts: Sequence, repeats: int, rows: int
     if not isinstance(decoder.gamma, int) or not 1 <= decoder.gamma < widest:
         raise ValueError(f"decoder must have a fixed gamma, 1 to {widest - 1}; got {decoder.gamma!r}")
 
-# %% ../nbs/11_benchmark.ipynb #cell-123
+# %% ../nbs/11_benchmark.ipynb #cell-137
 def beside(d: Diagnosis,             # made with the same pair
            b: Benchmark,             # of the same pair
            gammas: dict[str, int],   # the draft length behind each name in the benchmark
@@ -911,7 +994,7 @@ def beside(d: Diagnosis,             # made with the same pair
                       "of_predicted": S / full, "of_forwards": S / forwards})
     return found
 
-# %% ../nbs/11_benchmark.ipynb #cell-131
+# %% ../nbs/11_benchmark.ipynb #cell-145
 class Work(NamedTuple):
     "What one forward has to do"
     bytes: float       # read and written: weights once, the cache of every row
@@ -926,16 +1009,23 @@ def step_work(model: torch.nn.Module, # a causal language model of transformers,
               context: int = 64,      # cached tokens before them
              ) -> Work:
     "Bytes and operations of one forward; activations are taken to stay in the processor's caches"
+    _check_decoder_only(model)
     config, multiplied, small = model.config.get_text_config(), *_weights(model)
     heads = config.num_attention_heads
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     cached = 2 * (getattr(config, "num_key_value_heads", None) or heads) * size * config.num_hidden_layers
     seen = context + (width + 1) / 2                                 # positions that a query sees, on average
-    moved = small + sum(w.nbytes for w in multiplied)
+    moved = small + sum(_as_read(model, w) for w in multiplied)
     moved += rows * (context + width) * cached * model.dtype.itemsize
     each = 2 * sum(w.numel() for w in multiplied) + 4 * config.num_hidden_layers * heads * size * seen
     return Work(float(moved), float(rows * width * each))
 
+def _check_decoder_only(model: torch.nn.Module) -> None:
+    if not _has_encoder(model): return
+    raise TypeError(f"model: {type(model).__name__} has an encoder, whose work no step shows; the floor is counted for "
+                    "causal language models. measure_costs and diagnose take such a pair")
+
+# %% ../nbs/11_benchmark.ipynb #cell-146
 def _weights(model: torch.nn.Module) -> tuple[list, int]:
     "The matrices that every position is multiplied with, and the bytes of all else but tables of embeddings"
     tables = {id(m.weight) for m in model.modules() if isinstance(m, torch.nn.Embedding)}
@@ -943,7 +1033,12 @@ def _weights(model: torch.nn.Module) -> tuple[list, int]:
     read = [w for w in model.parameters() if id(w) not in tables]
     return [w for w in read if w.ndim > 1], sum(w.nbytes for w in read if w.ndim == 1)
 
-# %% ../nbs/11_benchmark.ipynb #cell-135
+def _as_read(model: torch.nn.Module, weight: torch.Tensor) -> int:
+    "Bytes of a matrix as a step reads them: half of its own, where our step keeps it in 16 bits"
+    halved = model.device.type == "cpu" and not _strange(model) and _half_scale(weight) is not None
+    return weight.nbytes // 2 if halved else weight.nbytes
+
+# %% ../nbs/11_benchmark.ipynb #cell-150
 class Peaks(NamedTuple):
     "What a machine can do: measured here, or stated by its maker"
     bandwidth: float   # bytes per second
@@ -958,7 +1053,7 @@ class Peaks(NamedTuple):
     @property
     def balance(self) -> float: return self.arithmetic / self.bandwidth # intensity at which both take as long
 
-# %% ../nbs/11_benchmark.ipynb #cell-138
+# %% ../nbs/11_benchmark.ipynb #cell-153
 @dataclass
 class Roofline:
     "Raw times of a model's forwards, and of a copy and a product in the same turns"
@@ -991,7 +1086,7 @@ class Roofline:
     def __repr__(self) -> str: return _roof_report(self)
     def plot(self, ax: object, **style) -> None: _plot_roof(self, ax, **style)
 
-# %% ../nbs/11_benchmark.ipynb #cell-139
+# %% ../nbs/11_benchmark.ipynb #cell-154
 def _roof_report(r: Roofline) -> str:
     peaks, widths = r.peaks, [w for w in r.work if w & (w - 1) == 0]
     rows = [["width", "ms", "floor, ms", "reached", "operations a byte"]]
@@ -1009,7 +1104,7 @@ def _plot_roof(r: Roofline, ax: object, color: str = "#3b5b92", label: str = "")
     ax.plot(widths, [1000 * r.floor(w) for w in widths], "--", color=color, lw=1.5, label=f"{label}, floor")
     ax.set(xlabel="positions in one forward", ylabel="ms", ylim=(0, None))
 
-# %% ../nbs/11_benchmark.ipynb #cell-140
+# %% ../nbs/11_benchmark.ipynb #cell-155
 def measure_roofline(model: torch.nn.Module, # a causal language model of transformers
                      *,
                      widths: Sequence[int] = range(1, 17), # of its forwards; 1 is always measured
@@ -1026,7 +1121,7 @@ def measure_roofline(model: torch.nn.Module, # a causal language model of transf
     source, matrix = (torch.ones(size, dtype=model.dtype, device=model.device) for size in
                       (max(1, int(work[1].bytes) // (2 * model.dtype.itemsize)), (side, side)))
     sink, out = torch.empty_like(source), torch.empty_like(matrix)
-    tasks = _step_tasks(model, rows, context, widths)
+    tasks = _step_tasks(model, _Place(rows, context), widths)
     tasks |= {"copy": lambda: sink.copy_(source), "product": lambda: torch.mm(matrix, matrix, out=out)}
     found = _time_steps(tasks, repeats, clock)
     settings = {"rows": rows, "context": context, "copied": 2 * source.nbytes, "multiplied": 2 * side**3}

