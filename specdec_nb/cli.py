@@ -638,7 +638,7 @@ def _check(args: argparse.Namespace) -> int: # 1 if the pair is convicted
     except Exception as error: raise _Refused(_first_line(error)) from error      # 1 is for convictions alone
     fields = {name: getattr(report, name) for name in "p_value tv tv_low tv_high df n power verdict level".split()}
     tests = {name: {"p_value": t.p_value, "n": t.n, "df": t.df} for name, t in report.tests.items()}
-    print(json.dumps(fields | {"seed": args.seed, "prompt": args.prompt,
+    print(json.dumps(fields | {"seed": args.seed, "batch": args.batch, "prompt": args.prompt,
                                "tests": tests}) if args.json else report)
     return int(report.verdict == "not exact")
 

@@ -362,7 +362,7 @@ def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tok
                 target: object = None,  # the model that ought to decide; None: the decoder's own
                 params: SamplingParams | None = None, # how the decoder samples; None: temperature 1
                 level: float = 1e-4,    # a p-value below this convicts: so often, at most, an exact decoder
-                batch: int = 500,       # rows drawn at once; fewer where their keys and values would not fit
+                batch: int = 500,       # rows drawn at once; take fewer where their keys and values would not fit
                ) -> ExactnessReport:
     "Does a decoder follow its target's law? Tested on its first tokens together, and on all of longer texts"
     ids, target, settings = _trial(decoder, prompt, length, n, seed, target, params, level, batch)

@@ -121,7 +121,8 @@ def _least_kept(logits, mass):
     if few < 2: return None
     top = logits.topk(few).values                                             # descending, [R, ..., few]
     down_to = (top - logits.logsumexp(-1, keepdim=True)).exp().cumsum(-1)     # the mass down to each of them
-    last, every = (down_to < mass).sum(-1, keepdim=True), mass == 1
+    last = (down_to < mass).sum(-1, keepdim=True)
+    every = (mass == 1) | top[..., :1].isnan()                                # NaN: a greedy row, or a broken one
     at = last.clamp_max(few - 2)
     least, next_one = top.gather(-1, at), top.gather(-1, at + 1)
     clear = (down_to - mass).abs().amin(-1, keepdim=True) > 1e-9              # far more than sums are rounded
