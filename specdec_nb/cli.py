@@ -237,8 +237,8 @@ def _drafter(name: str, args: argparse.Namespace, target: object, intern: object
     drafters, (kind, _, number) = _module("drafters"), name.partition(":")
     if name == "lookup": return drafters.PromptLookupDrafter()
     if name == "suffix": return drafters.SuffixDrafter()
-    model = _placed(_load("AutoModelForCausalLM", name, "--drafter", dtype=args.dtype),
-                    args.device) if _is_model(name) else intern
+    model = intern
+    if _is_model(name): model = _placed(_load("AutoModelForCausalLM", name, "--drafter", dtype=args.dtype), args.device)
     try: return drafters.EarlyExitDrafter(target, int(number)) if kind == "layers" else drafters.ModelDrafter(model)
     except Exception as error: raise _Refused(f"argument --drafter: {_first_line(error)}") from error
 
@@ -422,8 +422,8 @@ def _of_lines(where: str, data: bytes, is_json: bool) -> list[_Prompt]:
     raw = enumerate(data.removeprefix(codecs.BOM_UTF8).splitlines(), 1)
     lines = [(i, text) for i, line in raw if (text := _line(line, f"{where} line {i}")).strip()]
     is_json = is_json or bool(lines) and _entry(lines[0][1]) is not None
-    return [_Prompt(name := f"{where} line {i}", _content(line, name) if is_json else line, i) for i,
-            line in lines]
+    return [_Prompt(name := f"{where} line {i}", _content(line, name) if is_json else line, i)
+            for i, line in lines]
 
 def _line(line: bytes, name: str) -> str:
     try: return line.decode("utf-8")
