@@ -1,10 +1,12 @@
 """What a wheel must hold and do: `python -P .ci/installed.py WHEEL`, with the wheel installed and no project around."""
 import importlib
 import pkgutil
+import shutil
 import socket
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 
 def contents(wheel):
@@ -52,8 +54,18 @@ def offline_pair():
     assert len(specdec_nb.load_pair()) == len(specdec_nb.load_t5_pair()) == 3
 
 
+def same_command():
+    "`python -m specdec_nb` says what `specdec` says"
+    script = shutil.which("specdec", path=str(Path(sys.executable).parent))
+    said = [subprocess.run([*way, *argv], capture_output=True, text=True, check=not argv)
+            for argv in ([], ["demo", "--temp", "1"]) for way in ([script], [sys.executable, "-m", "specdec_nb"])]
+    told = [(done.returncode, done.stdout, done.stderr) for done in said]
+    assert told[0] == told[1] and told[2] == told[3] and told[2][0] == 2, told
+
+
 if __name__ == "__main__":
     contents(sys.argv[1])
     imports()
+    same_command()
     offline_pair()
     print("the wheel installs, imports and loads its pairs")

@@ -23,11 +23,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from dataclasses import asdict
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 from io import StringIO
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -40,8 +41,7 @@ _CONTEXT = 512                                            # of the embedded pair
 def _whole(low: int, high: int) -> Callable[[str], int]:
     "A reader of whole numbers within limits"
     def read(text):
-        try: value = int(text)
-        except ValueError: value = None
+        value = int(text) if re.fullmatch("[+-]?[0-9]{1,20}", text) else None
         if value is None or not low <= value <= high:
             raise argparse.ArgumentTypeError(f"must be a whole number from {low} to {high}; got {text!r}")
         return value
@@ -49,7 +49,8 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
 
 # %% ../nbs/15_cli.ipynb #cell-018
 def _number(text: str) -> float:
-    try: return float(text)
+    "A number as it is written in plain digits; Python would also read 1_0 and digits of other scripts"
+    try: return float(text) if re.fullmatch("[0-9a-zA-Z.+-]+", text) else math.nan
     except ValueError: return math.nan
 
 def _between(low: float, high: float, wanted: str, ends: bool = True) -> Callable[[str], float]:
@@ -83,18 +84,33 @@ def _stop(text: str) -> str:
         raise argparse.ArgumentTypeError(f"must not hold U+FFFD, the sign for half a character; got {text!r}")
     return text
 
+def _name(text: str) -> str:
+    if text.strip() and "\0" not in text: return text
+    raise argparse.ArgumentTypeError(f"must be a name of at least one character; got {text!r}")
+
+def _path(text: str) -> Path: return Path(_name(text))
+
+def _device(text: str) -> str:
+    if _name(text).partition(":")[0] != "meta": return text
+    raise argparse.ArgumentTypeError(f"must keep numbers, as cpu or cuda:0 do; got {text!r}")
+
 # %% ../nbs/15_cli.ipynb #cell-023
 def _ends(text: str) -> object:
     "What `eos_token_id` is to be: the model's own, none, or one id or more"
     if text in ("model", "none"): return None if text == "none" else text
     ids = text.split(",")
-    if all(i.isascii() and i.isdigit() for i in ids): return [int(i) for i in ids]
+    if all(re.fullmatch("[0-9]{1,20}", i) for i in ids): return [int(i) for i in ids]
     raise argparse.ArgumentTypeError(f"must be an id, ids with commas between them, none or model; got {text!r}")
 
 def _gamma(text: str) -> int | str:
     try: return text if text == "adaptive" else _whole(0, 1000)(text)
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"must be adaptive, or {str(error)[8:]}") from None
+
+def _check_gamma(args: argparse.Namespace, tokens: int) -> None:
+    "Refuse drafts that no row can use: of its tokens, one at least is the target's own"
+    if isinstance(args.gamma, int) and args.gamma >= tokens:
+        raise _Refused(f"argument --gamma: must be below the {tokens} tokens of a row; got {args.gamma}")
 
 # %% ../nbs/15_cli.ipynb #cell-027
 class _Verb(NamedTuple):
@@ -108,13 +124,29 @@ _VERBS: dict[str, _Verb] = {}
 # %% ../nbs/15_cli.ipynb #cell-028
 class _Parser(argparse.ArgumentParser):
     "Says what is wrong in one line"
-    def error(self, message): self.exit(2, f"{self.prog}: {message}\n")
+    def error(self, message): self.exit(2, f"{self.prog}: {' '.join(message.splitlines())}\n")
+
+class _VerbParser(_Parser):
+    "Says of an option that it does not have which one may be meant"
+    def parse_known_args(self, args=None, namespace=None):
+        for arg in takewhile(lambda arg: arg != "--", args or ()):
+            name, known = arg.partition("=")[0], self._option_string_actions
+            if _like_an_option(arg) and name not in known: self.error(f"unrecognized argument {name!r}; {_meant(name, known)}")
+        return super().parse_known_args(args, namespace)
+
+def _like_an_option(arg: str) -> bool: return arg[:1] == "-" != arg and " " not in arg and math.isnan(_number(arg))
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    "A question with the options that begin so, or else with the one that looks most alike"
+    begin = [option for option in known if option.lstrip("-").startswith(name.lstrip("-"))]
+    close = begin or get_close_matches(name, known, n=1)
+    return f"did you mean {' or '.join(close)}?" if close else "--help lists the options"
 
 def _parser() -> argparse.ArgumentParser:
     "The verbs and their options"
     parser = _Parser(prog="specdec", description="Speculative decoding: write with it, watch it, test it, time it.",
                      allow_abbrev=False)
-    verbs = parser.add_subparsers(dest="verb", metavar="verb", required=True)
+    verbs = parser.add_subparsers(dest="verb", metavar="verb", parser_class=_VerbParser)
     for name, verb in _VERBS.items():
         verb.add(verbs.add_parser(name, allow_abbrev=False, help=verb.help, epilog=verb.epilog))
     return parser
@@ -149,12 +181,14 @@ def main(argv: Sequence[str] | None = None, # the arguments; None: this process'
     name = "specdec"
     try:
         _ready()
-        args = _parser().parse_args(argv)
+        parser = _parser()
+        args = parser.parse_args(argv)
+        if args.verb is None: parser.parse_args(["--help"])
         name = f"specdec {args.verb}"
         code = _VERBS[args.verb].run(args) or 0
         sys.stdout.flush()
         return code
-    except SystemExit as stop: return stop.code or 0              # from argparse: 0 for --help, 2 for an error
+    except SystemExit as stop: return _ended(None, stop.code or 0)   # from argparse: 0 for --help, 2 for an error
     except _Refused as refusal: return _ended(f"{name}: {refusal}", 2)
     except KeyboardInterrupt: return 130
     except BrokenPipeError: return _ended(None, 141)
@@ -170,6 +204,10 @@ def _quiet() -> None:
     logging = import_module("transformers.utils.logging")
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+
+def _by_option(line: str) -> str:
+    "What a function of the package says of an argument, as said of the option that brought it"
+    return re.sub("^(target|drafter|device|prompt|gamma|batch)(?=:| must)", r"argument --\1", line)
 
 def _first_line(error: Exception) -> str: return next(iter(str(error).splitlines()), type(error).__name__)
 
@@ -199,7 +237,7 @@ def _interns(given: str | None, # what --drafter says
     names = [given] if Path(given).exists() else given.split(",")
     for name in names:
         kind, _, number = name.partition(":")
-        if kind == "layers" and not (number.isascii() and number.isdigit() and int(number)):
+        if kind == "layers" and not re.fullmatch("0*[1-9][0-9]{0,8}", number):
             raise _Refused(f"argument --drafter: layers takes a number of layers, such as layers:2; got {name!r}")
         if not name or name == "intern" and target is not None:
             raise _Refused(f"argument --drafter: {name!r} is no drafter of a --target; give a folder, a hub name, {_FREE}")
@@ -261,14 +299,14 @@ def _decoder(args: argparse.Namespace, default: str | None = None) -> object:
 # %% ../nbs/15_cli.ipynb #cell-050
 def _add_models(add: Callable, drafter: str) -> None:
     "The options that say which models"
-    add("--target", metavar="MODEL",
+    add("--target", metavar="MODEL", type=_name,
         help="folder or hub name of a causal language model (default: the pair that ships with specdec_nb)")
-    add("--drafter", metavar="MODEL",
+    add("--drafter", metavar="MODEL", type=_name,
         help=f"the same for the drafter, or {_FREE}; several with commas: each is asked where those before it "
              f"have nothing. {drafter}")
     add("--dtype", choices=("float32", "float64", "bfloat16", "float16"), default="float32",
         help="of the models (default: float32)")
-    add("--device", help="where the models run, such as cpu or cuda:0 (default: a GPU if there is one)")
+    add("--device", type=_device, help="where the models run, such as cpu or cuda:0 (default: a GPU if there is one)")
 
 # %% ../nbs/15_cli.ipynb #cell-057
 def _pieces(events: Iterable,   # of one row of a stream
@@ -313,11 +351,12 @@ def _open(args: argparse.Namespace) -> tuple[object, object, list[int]]:
     "The plain and the speculative decoder, and the prompt's ids"
     models, decoding = _module("models"), _module("decoding")
     target, drafter, tokenizer = _models(None, "float32", "cpu")
+    gamma = 5 if args.gamma is None else args.gamma
     ids = tokenizer(models.load_prompts()[_PROMPT] if args.prompt is None else args.prompt)["input_ids"]
     if len(ids) >= _CONTEXT:
         raise _Refused(f"argument --prompt: must leave room in the context of {_CONTEXT} tokens; got {len(ids)} tokens")
     return (decoding.AutoregressiveDecoder(target, tokenizer=tokenizer),
-            decoding.SpeculativeDecoder(target, drafter, tokenizer=tokenizer, gamma=args.gamma), ids)
+            decoding.SpeculativeDecoder(target, drafter, tokenizer=tokenizer, gamma=gamma), ids)
 
 # %% ../nbs/15_cli.ipynb #cell-069
 def _figures(args: argparse.Namespace, plain: object, fast: object, ids: list[int]) -> dict:
@@ -327,28 +366,30 @@ def _figures(args: argparse.Namespace, plain: object, fast: object, ids: list[in
     race = bench.benchmark({"plain": plain, "speculative": fast}, [ids], progress=False,
                            command="specdec demo",
                            repeats=min(5, _TURNS, max(2, 480 // args.max_new_tokens)), **how)
-    behind = max(1, min(len(ids) + args.max_new_tokens // 2, _CONTEXT - args.gamma - 1))
-    costs = bench.measure_costs(fast, context=behind, widths=(args.gamma + 1,), repeats=_TURNS,
+    behind = max(1, min(len(ids) + args.max_new_tokens // 2, _CONTEXT - fast.gamma - 1))
+    costs = bench.measure_costs(fast, context=behind, widths=(fast.gamma + 1,), repeats=_TURNS,
                                 command="specdec demo")
     params = _module("sampling").SamplingParams(temperature=args.temperature or 1.0)
     law = _module("proof").check_exact(fast, ids[-_CONDITION:], length=2, n=_SAMPLES, seed=args.seed,
                                        params=params)
-    alpha, c, v = race.stats["speculative"]["alpha"], costs.c, costs.v(args.gamma + 1)
-    predicted = [None if alpha is None else theory.speedup(alpha, args.gamma, c, price) for price in (v, 1.0)]
+    alpha, c, v = race.stats["speculative"]["alpha"], costs.c, costs.v(fast.gamma + 1)
+    predicted = [None if alpha is None else theory.speedup(alpha, fast.gamma, c, price) for price in (v, 1.0)]
     rate = {name: float(sorted(race.rates(name))[len(race.rates(name)) // 2]) for name in race.seconds}
-    return {"gamma": args.gamma, "alpha": alpha, "c": c, "v": v,
+    return {"gamma": fast.gamma, "alpha": alpha, "c": c, "v": v,
             "tokens_per_round": race.stats["speculative"]["tokens_per_round"],
             "tokens_per_second_plain": rate["plain"], "tokens_per_second_speculative": rate["speculative"],
             "ratio": race.ratio("speculative"), "predicted": predicted[0], "predicted_paper": predicted[1],
-            "p_value": law.p_value, "n": law.n, "seed": args.seed}
+            "p_value": law.p_value, "verdict": law.verdict, "n": law.n, "seed": args.seed}
 
 # %% ../nbs/15_cli.ipynb #cell-071
 def _three(x: float | None) -> str: return "none tested" if x is None else f"{x:.3g}" if abs(x) < 100 else f"{x:.0f}"
 
+_SAID = {"consistent": "consistent with the Professor's own", "not exact": "NOT the Professor's",
+         "too few samples": "too few samples to say"}      # by the verdict of `check_exact`
+
 def _report(f: dict, temperature: float) -> str:
     "The figures as a table"
     at = f"temperature {temperature:g}" if temperature else "temperature 1 (greedy draws nothing)"
-    verdict = "the Professor's own" if f["p_value"] >= 1e-4 else "NOT the Professor's"
     rows = [("tokens per second, plain", f["tokens_per_second_plain"], ""),
             ("tokens per second, speculative", f["tokens_per_second_speculative"],
              "measured in turns with plain"),
@@ -360,11 +401,12 @@ def _report(f: dict, temperature: float) -> str:
             ("theory, with v", f["predicted"], "the ratio that alpha, gamma, c and v predict"),
             ("theory, v = 1", f["predicted_paper"], "by the paper's formula alone")]
     lines = [f"{name:<31}{_three(x):>6}  {note}".rstrip() for name, x, note in rows]
-    return "\n".join([*lines, f"the law: {verdict}, p = {f['p_value']:.2g} from {f['n']:,} samples and {f['n'] // 10:,} longer texts at {at}"])
+    return "\n".join([*lines, f"the law: {_SAID[f['verdict']]}, p = {f['p_value']:.2g} from {f['n']:,} samples and {f['n'] // 10:,} longer texts at {at}"])
 
 # %% ../nbs/15_cli.ipynb #cell-074
 def _demo(args: argparse.Namespace) -> None:
     "Continue a prompt, measure, test the law"
+    _check_gamma(args, args.max_new_tokens)
     plain, fast, ids = _open(args)
     how = {"max_new_tokens": args.max_new_tokens, "temperature": args.temperature, "seed": args.seed}
     if args.json:
@@ -384,7 +426,7 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--prompt", type=_prompt, help="text to continue (default: the opening of a speech that the models have not seen)")
     add("--temperature", type=_temperature, default=0.0, help="of the sampling; 0, the default, is greedy")
-    add("--gamma", type=_whole(1, _CONTEXT - 2), default=5, help="how many tokens to draft in a round (default: 5)")
+    add("--gamma", type=_whole(1, _CONTEXT - 2), help="how many tokens to draft in a round (default: 5)")
     add("--max-new-tokens", type=_whole(1, _CONTEXT - 1), default=96,
         help="how many tokens to write (default: 96)")
     add("--seed", type=_whole(0, 2**32 - 1), default=0, help="of the random numbers (default: 0)")
@@ -495,7 +537,7 @@ def _refusing(rows: str) -> Iterator[None]:
         line = _first_line(error)
         if isinstance(error, MemoryError) or any(sign in line for sign in _MEMORY):
             line = f"argument --batch: {rows} do not fit: {line}"
-        raise _Refused(line.replace("stop_strings: row 0", "argument --stop:")) from error
+        raise _Refused(_by_option(line).replace("stop_strings: row 0", "argument --stop:")) from error
 
 # %% ../nbs/15_cli.ipynb #cell-101
 def _fields(args: argparse.Namespace) -> dict:
@@ -548,6 +590,7 @@ def _decoded(decoder: object, ids: list, rows: Iterable, keys: dict,
 def _generate(args: argparse.Namespace) -> None:
     "Continue prompts"
     _check_generate(args)
+    _check_gamma(args, args.max_new_tokens)
     prompts = _given(args.prompts, args.file)
     decoder = _decoder(args, default="lookup")
     _check_ends(args.eos_token_id, _module("cache").vocabulary(decoder.target))
@@ -577,7 +620,7 @@ def _bar(rows: int) -> object:
 # %% ../nbs/15_cli.ipynb #cell-108
 def _add_prompts(add: Callable, otherwise: str) -> None:
     add("prompts", metavar="PROMPT", type=_prompt, nargs="*", help=f"texts (default: {otherwise})")
-    add("--file", metavar="PATH",
+    add("--file", metavar="PATH", type=_name,
         help='prompts from a file, one in each line, or lines of JSON with "prompt" or "messages"; - is standard input')
 
 def _add_filters(add: Callable) -> None:
@@ -631,11 +674,12 @@ _VERBS["generate"] = _Verb("continue one prompt or many", _add_generate, _genera
 # %% ../nbs/15_cli.ipynb #cell-126
 def _check(args: argparse.Namespace) -> int: # 1 if the pair is convicted
     "Put a pair on trial"
+    _check_gamma(args, _module("proof")._TOKENS)
     if sys.stderr.isatty(): print("sampling ...", file=sys.stderr)
     params = _module("sampling").SamplingParams(temperature=args.temperature, top_k=args.top_k, top_p=args.top_p, min_p=args.min_p)
     decoder = _decoder(args)
     try: report = _module("proof").check_exact(decoder, args.prompt, args.length, args.samples, args.seed, params=params, level=args.level, batch=args.batch)
-    except Exception as error: raise _Refused(_first_line(error)) from error      # 1 is for convictions alone
+    except Exception as error: raise _Refused(_by_option(_first_line(error))) from error      # 1 is for convictions alone
     fields = {name: getattr(report, name) for name in "p_value tv tv_low tv_high df n power verdict level".split()}
     tests = {name: {"p_value": t.p_value, "n": t.n, "df": t.df} for name, t in report.tests.items()}
     print(json.dumps(fields | {"seed": args.seed, "batch": args.batch, "prompt": args.prompt,
@@ -686,18 +730,43 @@ def _racers(decoder: object) -> dict:
     pair = drafter.model if type(drafter) is _module("drafters").ModelDrafter else drafter
     return bench.baselines(decoder.target, pair, decoder.gamma, decoder.tokenizer)
 
+class _Fell(Exception): "A rival's name, and why it cannot run"
+
+def _rival(name: str, racer: object) -> object:
+    "A racer that is a function of another library, saying who it was where it fails; ours fail as they are"
+    if hasattr(racer, "generate"): return racer
+    def generate(*given, **how):
+        try: return racer(*given, **how)
+        except Exception as error: raise _Fell(name, _first_line(error)) from error
+    return generate
+
+def _race(racers: dict, texts: list, **how) -> tuple[object, list[str]]: # the benchmark, and notes
+    "A race begun again without each rival that falls"
+    notes, left = [], {name: _rival(name, racer) for name, racer in racers.items()}
+    while True:
+        try: return _module("benchmark").benchmark(left, texts, **how), notes
+        except _Fell as fell:
+            name, why = fell.args
+            notes.append(f"Left out: {name}, which its library cannot run here: {why}")
+            del left[name]
+
 # %% ../nbs/15_cli.ipynb #cell-137
 def _bench(args: argparse.Namespace) -> None:
     "Race decoders"
+    _check_gamma(args, args.max_new_tokens)
     if args.out is not None and not args.out.parent.is_dir():
-        raise _Refused(f"argument --out: there is no folder {str(args.out.parent)!r}")
+        raise _Refused(f"argument --out: there is no folder for {str(args.out)!r}")
     if args.out is not None and args.out.is_dir(): raise _Refused(f"argument --out: must be a file; got {str(args.out)!r}")
     decoder = _decoder(args, default="lookup")
     texts = _texts(args, decoder, args.max_new_tokens)
     with _refusing("the decoders"):
-        result = _module("benchmark").benchmark(_racers(decoder), texts, batch_sizes=args.batch, **_measured(args))
+        result, notes = _race(_racers(decoder), texts, batch_sizes=args.batch, **_measured(args))
+    result.settings["notes"] = notes = [_SAMPLED] * (args.temperature > 0) + notes
     if args.out is not None: _save(result, args.out)
-    print(result.to_json() if args.json else result)
+    print(result.to_json() if args.json else "\n".join([str(result), *notes]))
+
+_SAMPLED = ("Sampled: each decoder draws texts of its own, so other text is no fault, and the repeats time the same "
+            "draws; only averages over many prompts can be compared.")
 
 def _save(result: object, path: Path) -> None:
     try: result.save(path)
@@ -707,6 +776,7 @@ def _save(result: object, path: Path) -> None:
 # %% ../nbs/15_cli.ipynb #cell-139
 def _diagnose(args: argparse.Namespace) -> None:
     "Say where a pair's time goes"
+    _check_gamma(args, args.max_new_tokens)
     decoder = _decoder(args, default="lookup")
     texts = _texts(args, decoder, args.max_new_tokens)
     with _refusing("the prompts"): report = _module("benchmark").diagnose(decoder, texts, **_measured(args))
@@ -746,7 +816,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     _add_measured(parser.add_argument, new=128, repeats=3, gamma=1000)
     parser.add_argument("--batch", metavar="SIZES", type=_sizes, default=[1],
                         help="how many prompts side by side, such as 1,4 (default: 1)")
-    parser.add_argument("--out", metavar="PATH", type=Path,
+    parser.add_argument("--out", metavar="PATH", type=_path,
                         help="write raw times, versions and hardware to this file too")
 
 _VERBS["bench"] = _Verb("race decoders against each other on the same prompts (minutes)", _add_bench, _bench)
@@ -761,6 +831,8 @@ def _train(args: argparse.Namespace) -> None:
         raise _Refused(f"argument --out: must be a folder; got '{args.out}', which is a file")
     if not corpus.is_file(): raise _Refused(f"argument --corpus: must be a file; got '{corpus}' (the corpus is in the repository)")
     _read_corpus(corpus)
+    try: args.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error: raise _Refused(f"argument --out: cannot make {str(args.out)!r}: {error.strerror}") from error
     _module("models").train_pair(args.out, corpus, professor_steps=args.steps_professor,
                                  intern_steps=args.steps_intern, seed=args.seed)
 
@@ -776,8 +848,8 @@ def _read_corpus(corpus: Path) -> None:
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--out", type=Path, required=True, help="folder for the pair; a run that was stopped there goes on")
-    add("--corpus", type=Path, help="xz file of JSON lines with year, name and text (default: the repository's)")
+    add("--out", type=_path, required=True, help="folder for the pair; a run that was stopped there goes on")
+    add("--corpus", type=_path, help="xz file of JSON lines with year, name and text (default: the repository's)")
     add("--steps-professor", type=_whole(1, 10**6), default=1400,
         help="training steps of the large model (default: 1400)")
     add("--steps-intern", type=_whole(1, 10**6), default=3000,
@@ -884,7 +956,7 @@ def _make(folder: Path, dtype: str) -> None:
 def _add_fetch(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", choices=("smollm2",), help="smollm2: SmolLM2-135M-Instruct")
-    add("--folder", metavar="PATH", type=Path,
+    add("--folder", metavar="PATH", type=_path,
         help="where to put it (default: specdec_nb/smollm2-135m-instruct in the user's cache folder)")
     add("--dtype", choices=("float32", "bfloat16", "float16"), default="float32",
         help="of the weights (default: float32)")
@@ -1059,20 +1131,25 @@ def engine_settings(engine: str,  # vllm, llama.cpp, exllamav2, transformers, sg
 # %% ../nbs/15_cli.ipynb #cell-201
 def _export(args: argparse.Namespace) -> None:
     "Print an engine's settings"
-    d = None if args.diagnosis is None else _read_diagnosis(args.diagnosis)
-    if d is None and args.gamma is None: raise _Refused("argument --diagnosis: needed (specdec diagnose --json makes one), or a --gamma")
-    told = {} if d is None else d.settings
-    gamma = d.gamma if args.gamma is None else args.gamma
-    temperature = told.get("temperature", 0.0) if args.temperature is None else args.temperature
-    target, drafter = _pair_to_export(args, told)
-    settings = _settings(args.to, target, drafter, gamma, temperature)
+    with _as_diagnosis(args.diagnosis):
+        d = args.diagnosis and _module("benchmark").Diagnosis.load(args.diagnosis)
+        if d is None and args.gamma is None: raise _Refused("argument --diagnosis: needed (specdec diagnose --json makes one), or a --gamma")
+        how = _how_to_export(args, d)
+        settings = _settings(args.to, **how)
     if args.gguf is not None:
-        target, drafter = _exported_gguf(args, target, drafter)
-        settings = _settings(args.to, target, drafter, gamma, temperature)
-    found = settings._asdict() | {"target": target, "drafter": drafter, "gamma": gamma,
-                                  "temperature": temperature}
-    found |= {"advice": d and d.advice, "expected": d and _expected(d, found)}
+        how["target"], how["drafter"] = _exported_gguf(args, how["target"], how["drafter"])
+        settings = _settings(args.to, **how)
+    found = settings._asdict() | how
+    with _as_diagnosis(args.diagnosis): found |= {"advice": d and d.advice, "expected": d and _expected(d, found)}
     print(json.dumps(found) if args.json else _told(found))
+
+def _how_to_export(args: argparse.Namespace, d: object) -> dict:
+    "Pair, draft length and temperature, from the options or else from the diagnosis"
+    told = {} if d is None else d.settings
+    target, drafter = _pair_to_export(args, told)
+    temperature = told.get("temperature", 0.0) if args.temperature is None else args.temperature
+    return {"target": target, "drafter": drafter, "gamma": d.gamma if args.gamma is None else args.gamma,
+            "temperature": temperature}
 
 def _settings(engine: str, target: str, drafter: str, gamma: int, temperature: float) -> EngineSettings:
     try: return engine_settings(engine, target, drafter, gamma, temperature)
@@ -1089,11 +1166,15 @@ def _pair_to_export(args: argparse.Namespace, told: dict) -> tuple[str, str]:
         raise _Refused(f"argument --drafter: must be one drafter, for the engines ask no second; got {given['drafter']!r}")
     return given["target"], given["drafter"]
 
-def _read_diagnosis(path: Path) -> object:
-    "What `specdec diagnose --json` wrote"
-    try: return _module("benchmark").Diagnosis.load(path)
-    except OSError as error: raise _Refused(f"argument --diagnosis: cannot read {str(path)!r}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+@contextmanager
+def _as_diagnosis(path: Path | None) -> Iterator[None]:
+    "Refuse what is not what `specdec diagnose --json` wrote, also where only its use shows that"
+    try: yield
+    except OSError as error:
+        if path is None: raise
+        raise _Refused(f"argument --diagnosis: cannot read {str(path)!r}: {error.strerror}") from error
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        if path is None: raise
         raise _Refused(f"argument --diagnosis: {str(path)!r} is not what specdec diagnose --json writes") from error
 
 # %% ../nbs/15_cli.ipynb #cell-205
@@ -1222,12 +1303,12 @@ def _exported_gguf(args: argparse.Namespace, target: str, drafter: str) -> tuple
 def _add_export(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--to", choices=tuple(_ENGINES), required=True, help="the engine")
-    add("--diagnosis", metavar="FILE", type=Path, help="what specdec diagnose --json wrote; it knows the pair and a draft length")
+    add("--diagnosis", metavar="FILE", type=_path, help="what specdec diagnose --json wrote; it knows the pair and a draft length")
     add("--gamma", type=_whole(1, 1000), help="how many tokens to draft in a round (default: what the diagnosis advises)")
-    add("--target", metavar="MODEL", help="name of the target for the engine (default: that of the diagnosis)")
-    add("--drafter", metavar="MODEL", help="the same for the drafter, or lookup, or suffix")
+    add("--target", metavar="MODEL", type=_name, help="name of the target for the engine (default: that of the diagnosis)")
+    add("--drafter", metavar="MODEL", type=_name, help="the same for the drafter, or lookup, or suffix")
     add("--temperature", type=_temperature, help="at which the engine will sample (default: that of the diagnosis, else 0)")
-    add("--gguf", metavar="FOLDER", type=Path,
+    add("--gguf", metavar="FOLDER", type=_path,
         help="for llama.cpp: also write the models there as GGUF files; without --target and --diagnosis, the pair that ships")
     add("--json", action="store_true", help="print all of it as one JSON object, and nothing else")
 
@@ -1237,6 +1318,8 @@ _VERBS["export"] = _Verb("print a pair's settings for vLLM, llama.cpp and other 
 # %% ../nbs/15_cli.ipynb #cell-237
 def _t5table(args: argparse.Namespace) -> None:
     "Measure a T5 pair beside the paper"
+    _check_gamma(args, args.max_new_tokens)
+    if args.gamma is None: args.gamma = 4
     t5 = _module("t5")
     try: texts = t5.t5_texts(args.task, args.file)[:args.count]
     except OSError as error: raise _Refused(f"argument --file: cannot read {str(args.file)!r}: {error.strerror}") from error
@@ -1254,21 +1337,21 @@ def _t5table(args: argparse.Namespace) -> None:
 # %% ../nbs/15_cli.ipynb #cell-238
 def _add_t5table(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--target", metavar="MODEL", required=True, help="folder or hub name of a T5")
-    add("--drafter", metavar="MODEL", required=True, help="the same for the drafter")
+    add("--target", metavar="MODEL", type=_name, required=True, help="folder or hub name of a T5")
+    add("--drafter", metavar="MODEL", type=_name, required=True, help="the same for the drafter")
     add("--task", choices=("ende", "cnndm"), required=True, help="ende: English to German; cnndm: summaries of news")
-    add("--file", type=Path, help="texts, one a line (default: a few that are built in)")
+    add("--file", type=_path, help="texts, one a line (default: a few that are built in)")
     add("--prompts", metavar="N", dest="count", type=_whole(1, 10**6),
         help="use the first N texts (default: all)")
     add("--temperature", type=_temperature, default=0.0, help="0, the default, is greedy; the paper also has 1")
-    add("--gamma", type=_whole(1, 1000), default=4, help="how many tokens to draft in a round (default: 4)")
+    add("--gamma", type=_whole(1, 1000), help="how many tokens to draft in a round (default: 4)")
     add("--max-new-tokens", type=_whole(2, 10**6), default=64,
         help="of each text; with one alone nothing would be drafted (default: 64)")
     add("--repeats", type=_whole(1, 1000), default=3, help="timed runs of each decoder, after one to warm up (default: 3)")
     add("--seed", type=_whole(0, 2**32 - 1), default=0, help="of the random numbers (default: 0)")
     add("--dtype", choices=("float32", "float64", "bfloat16", "float16"), default="float32",
         help="of the models (default: float32)")
-    add("--device", help="where the models run (default: a GPU if there is one)")
+    add("--device", type=_device, help="where the models run (default: a GPU if there is one)")
     add("--json", action="store_true", help="print all lines as one JSON list, and nothing else")
 
 _VERBS["t5table"] = _Verb("measure a T5 pair beside the paper's Table 2", _add_t5table, _t5table)

@@ -1,0 +1,6 @@
+"`python -m specdec_nb` is `specdec`"
+import sys
+
+from .cli import main
+
+if __name__ == "__main__": sys.exit(main())
