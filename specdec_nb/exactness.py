@@ -16,6 +16,7 @@ from typing import NamedTuple
 import inspect
 import numpy as np
 from scipy import stats
+from scipy.special import xlogy
 from . import reference
 from .reference import (ACCEPT, DRAFT, RESAMPLE, _ids, _law, _whole, autoregressive_generate,
                                   speculative_step)
@@ -168,7 +169,7 @@ def tv_interval(tv: float,                 # total variation between the frequen
 class LawTest(NamedTuple):
     "What a chi-square test of samples against a law found"
     p_value: float  # chance of a statistic this large under the law; 0 if something impossible was seen
-    statistic: float # sum of (seen - expected)^2 / expected
+    statistic: float # the smaller of Pearson's and of the likelihood ratio's
     df: int  # degrees of freedom: cells after pooling, minus one
     effect: float  # Cohen's w: the square root of statistic / n
     tv: float  # total variation between the frequencies seen and the law
@@ -191,6 +192,16 @@ def _pool(seen: np.ndarray, expected: np.ndarray, least: float) -> tuple[np.ndar
     if rare: rare = max(rare, int(np.searchsorted(np.cumsum(expected), least)) + 1)
     merge = lambda cells: np.append(cells[rare:], cells[:rare].sum() if rare else [])
     return merge(seen), merge(expected)
+
+def _williams(expected: np.ndarray) -> float:
+    "What brings the mean of the likelihood ratio down to the degrees of freedom"
+    n, df = expected.sum(), len(expected) - 1
+    return 1 + (n * (1 / expected).sum() - 1) / (6 * n * df)
+
+def _surprise(seen: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    "The smaller of Pearson's statistic and the likelihood ratio's; cells along the last axis, two or more"
+    pearson = ((seen - expected) ** 2 / expected).sum(-1)
+    return np.minimum(pearson, 2 * xlogy(seen, seen / expected).sum(-1) / _williams(expected))
 
 def _counts(samples: np.ndarray, law: np.ndarray) -> np.ndarray:
     "How often each cell of `law` came, refused unless samples are ids that fit its axes"
@@ -219,8 +230,9 @@ def chisquare_law(samples: Sequence,    # n samples of k ids each, [n, k] (or [n
     if counts[law == 0].any(): return LawTest(0.0, np.inf, df, np.inf, *distance)
     if df == 0 and (law > 0).sum() > 1:
         raise ValueError(f"samples must be more than {n}: all cells pool into one, and nothing is tested")
-    statistic, p_value = stats.chisquare(pooled, expected) if df else (0.0, 1.0)
-    return LawTest(float(p_value), float(statistic), df, float(np.sqrt(statistic / n)), *distance)
+    statistic = max(0.0, float(_surprise(pooled, expected))) if df else 0.0          # no rounding below 0
+    p_value = float(stats.chi2.sf(statistic, df)) if df else 1.0
+    return LawTest(p_value, statistic, df, float(np.sqrt(statistic / n)), *distance)
 
 # %% ../nbs/01_exactness.ipynb #cell-088
 def chisquare_power(law: np.ndarray,       # the law tested against
@@ -236,7 +248,7 @@ def chisquare_power(law: np.ndarray,       # the law tested against
     pooled, expected = _pool(n * other, n * law, least)
     df, impossible = len(expected) - 1, other[law == 0].sum()
     if df == 0: return float(1 - (1 - impossible) ** n)
-    missed = stats.ncx2.cdf(stats.chi2.isf(level, df), df, ((pooled - expected) ** 2 / expected).sum())
+    missed = stats.ncx2.cdf(stats.chi2.isf(level, df), df, max(0.0, _surprise(pooled, expected)))
     return float(1 - missed * (1 - impossible) ** n)
 
 # %% ../nbs/01_exactness.ipynb #cell-095
@@ -249,7 +261,8 @@ def worst_power(d: float,            # total variation over the cells left after
     if not (0 <= d <= 1 and df >= 1 and n >= 1 and 0 < level < 1):
         raise ValueError("d must be from 0 to 1, df and n 1 or more, level between 0 and 1; "
                          f"got {d}, {df}, {n}, {level}")
-    return float(stats.ncx2.sf(stats.chi2.isf(level, df), df, 4 * d * d * n))
+    apart = 4 * d * d * n / (1 + (df + 1) / (30 * df))
+    return float(stats.ncx2.sf(stats.chi2.isf(level, df), df, apart))
 
 # %% ../nbs/01_exactness.ipynb #cell-107
 _MOST = 200_000  # branches, before a run is refused
