@@ -23,10 +23,19 @@ _PUBLIC = {  # module -> the names it lends to the package
     "t5": "load_t5_pair train_t5_pair t5_row t5_table",
     "variants": "LenientDecoder lenient_law",
     "cli": "",
+    "any_model": "check_model ModelReport",
     "medusa": "MedusaDrafter MedusaHeads load_medusa train_medusa likely_tree",
 }
 _HOME = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 __all__ = list(_HOME)
+
+_COMPLETED_BY = {"admission": ["any_model"]}  # a table that later modules add to when they are imported -> those modules
+
+
+def _complete(table):
+    "Import the modules that add to a table; an earlier module asks this when it needs the whole table"
+    for module in _COMPLETED_BY[table]: _import_module(f"{__name__}.{module}")
+
 
 
 def __getattr__(name):

@@ -38,7 +38,7 @@ from .sampling import RowParams, probabilities
 from .cache import CachedModel, context_length, vocabulary, _has_encoder
 from .llama_step import cached_model, _half_scale, _strange
 from .drafters import Draft, Drafter, ModelDrafter, PromptLookupDrafter
-from .decoding import AutoregressiveDecoder, SpeculativeDecoder, as_rows, _greedy, _recorder, _sampled
+from .decoding import AutoregressiveDecoder, SpeculativeDecoder, as_rows, _cause, _greedy, _NotRecorded, _recorder, _sampled
 
 # %% ../nbs/11_benchmark.ipynb #cell-013
 class Run(NamedTuple):
@@ -48,7 +48,9 @@ class Run(NamedTuple):
 
 def _wait() -> None:
     "Let an accelerator finish what it was given"
-    if torch.cuda.is_available() and torch.cuda.is_initialized(): torch.cuda.synchronize()
+    if not torch.accelerator.is_available(): return
+    if torch.cuda.is_available() and not torch.cuda.is_initialized(): return           # nobody has given it anything
+    torch.accelerator.synchronize()
 
 def _turn(tasks: dict, k: int, clock: Callable, wait: Callable, tick: Callable) -> dict[str, Run]:
     "Run each task once, beginning with the k-th, and time it"
@@ -475,11 +477,14 @@ class _Place(NamedTuple):
     def capacity(self, widths: Sequence[int]) -> int:
         return max(self.longest or self.end(max(widths)), self.context + max(widths))
 
-    def made(self, work: Callable) -> Callable: return work if self.record is None else self.record(work)
+    def made(self, work: Callable) -> Callable:
+        if self.record is None: return work
+        try: return self.record(work)
+        except _NotRecorded: return work                                         # as the decoder goes on, too
 
 def _recording(decoder: object) -> Callable | None:
     "How a decoder records its rounds; None where it does not"
-    return _recorder(decoder) if getattr(decoder, "compile", False) else None
+    return _recorder(decoder) if getattr(decoder, "compile", False) and not _cause(decoder) else None
 
 # %% ../nbs/11_benchmark.ipynb #cell-073
 def _ways(model: torch.nn.Module, rows: int, capacity: int) -> dict[str, Callable]:

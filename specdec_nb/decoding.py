@@ -6,8 +6,15 @@
 __all__ = ['as_rows', 'Generation', 'Event', 'SpeculativeDecoder', 'AutoregressiveDecoder']
 
 # %% ../nbs/09_decoding.ipynb #cell-005
+import copy
+import dis
+import inspect
 import itertools
 import json
+import os
+import re
+import threading
+import warnings
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,19 +22,21 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from numbers import Integral, Number
 from math import isnan
+from threading import Lock
 from typing import NamedTuple
 
 import torch
-from transformers import (EosTokenCriteria, GenerationConfig, LogitNormalization, MaxLengthCriteria,
-                          MinPLogitsWarper, RepetitionPenaltyLogitsProcessor, TemperatureLogitsWarper,
-                          TopKLogitsWarper, TopPLogitsWarper)
+from transformers import (EosTokenCriteria, GenerationConfig, LogitNormalization, LogitsProcessor,
+                          MaxLengthCriteria, MinPLogitsWarper, RepetitionPenaltyLogitsProcessor,
+                          StoppingCriteriaList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper)
 from transformers.generation import GenerateDecoderOnlyOutput
 
 from .sampling import ACCEPT, DRAFT, RESAMPLE, SamplingParams
-from .sampling import edit_logits, probabilities, row_keys, row_params, tree_of, unheeded, verify, verify_tree
+from .sampling import edit_logits, probabilities, row_keys, row_params, tree_of, unheeded, verify, verify_tree, _numbers_on
 from .sampling import uniforms as counter_uniforms
-from .cache import check_memory, check_model, context_length, move_slots, tail, vocabulary, _has_encoder
-from .llama_step import cached_model
+from .cache import TwoSidedModel, admit, check_memory, context_length, move_slots, reads_again
+from .cache import switching_length, tail, vocabulary, _has_encoder
+from .llama_step import cached_model, forget_layout, forgotten
 from .drafters import Draft, Drafter, ModelDrafter, read_tail, _CHUNK, _started
 from .trace import Record, Stats, Trace
 
@@ -66,6 +75,8 @@ def _ids_of(prompt, row, tokenizer):
     if isinstance(prompt, str):
         if tokenizer is None:
             raise ValueError(f"prompts: row {row} is text; give the decoder a tokenizer, or ids")
+        if not callable(tokenizer):
+            raise ValueError(f"prompts: row {row} is text, and the decoder's tokenizer only decodes; give ids")
         prompt = tokenizer(prompt)["input_ids"]
     ids = _plain(prompt)
     if not isinstance(ids, (list, tuple)) or not all(_whole(i) for i in ids):
@@ -110,6 +121,12 @@ def _safe(text, stops):
     begun = (n for s in stops for n in range(1, len(s)) if text.endswith(s[:n]))
     return len(text) - max(begun, default=0)
 
+def _run_with(tokenizer, token, run):
+    "How many last ids are a run of bytes once this one is there; special tokens are not seen by who decodes"
+    if token in getattr(tokenizer, "all_special_ids", ()): return run + (run > 0)
+    spell = getattr(tokenizer, "convert_ids_to_tokens", lambda i: None)
+    return run + 1 if re.fullmatch("<0x[0-9A-Fa-f]{2}>", spell(token) or "") else 0
+
 def _decode(tokenizer, ids):
     return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
@@ -122,33 +139,36 @@ class _Text:
         self.tokenizer, self.stops, self.ids = tokenizer, stops, []
         self.settled, self.loose = "", ""          # the text so far; only the loose end may change
         self.known, self.head = 0, 0               # settled is the text of ids[:known]; ids[:head] begin it
+        self.run = 0                               # how many last ids are a run of bytes that may go on
         self.shown, self.cut = 0, None             # characters given out; where the row's stop string begins
 
     @property
     def all(self): return self.settled + self.loose
 
-    def _read(self):
-        "Decode the loose end, and settle it if it is whole"
+    def _read(self, end):
+        "Decode the loose end, up to one of the ids, and settle it if it is whole"
         start = max(self.known - _OVERLAP, self.head)
         lead = self.ids[:self.head] + self.ids[start:self.known]
-        before, after = (_decode(self.tokenizer, ids) for ids in (lead, lead + self.ids[self.known:]))
+        before, after = (_decode(self.tokenizer, ids) for ids in (lead, lead + self.ids[self.known:end]))
         self.loose = after[len(before):]
-        if not self.loose or self.loose.endswith("\ufffd"): return
-        self.settled, self.loose, self.known = self.settled + self.loose, "", len(self.ids)
+        if not self.loose or self.loose.endswith("\ufffd") or end > len(self.ids) - self.run: return
+        self.settled, self.loose, self.known = self.settled + self.loose, "", end
         self.head = self.head or self.known
 
     def add(self, ids):
         "Append ids; where the earliest stop string begins that they complete, or None"
-        before = len(self.all.rstrip("\ufffd"))
+        before = self.all
+        for i in ids: self.run = _run_with(self.tokenizer, i, self.run)
         self.ids += ids
-        self._read()
-        starts = (self.all.find(s, max(0, before - len(s) + 1)) for s in self.stops)
+        for end in sorted({max(len(self.ids) - self.run, self.known), len(self.ids)}): self._read(end)
+        same = len(os.path.commonprefix([before.rstrip("\ufffd"), self.all]))
+        starts = (self.all.find(s, max(0, same - len(s) + 1)) for s in self.stops)
         return min((i for i in starts if i >= 0), default=None)
 
     def more(self, ended):
         "What can be shown now: not what is cut, half a character, or perhaps the beginning of a stop string"
         end = len(self.all) if self.cut is None else self.cut
-        if not ended: end = _safe(self.all.rstrip("\ufffd"), self.stops)
+        if not ended: end = _safe((self.settled if self.run else self.all).rstrip("\ufffd"), self.stops)
         piece, self.shown = self.all[self.shown:end], max(self.shown, end)
         return piece
 
@@ -260,7 +280,7 @@ class _Task:
     rows: list                             # a `_Row` for each
     stop: Callable | None = None           # (row, its new ids) -> has it ended?
     uniforms: Callable = counter_uniforms
-    processor: Callable | None = None      # (row, ids [1, T], scores [1, V]) -> scores
+    processor: Callable | None = None      # (rows, their texts, scores [K, V]) -> scores; see `_Asked`
     streamer: object = None                # of transformers
     past: object = None                    # the `_Past` to go on from
     keep: object = None                    # the `_Past` to leave behind
@@ -272,7 +292,8 @@ class _Live:
         prompts = [len(r.prompt) for r in rows]
         self.rows, self.unread, self.owed = rows, max(prompts), [0] * len(rows)
         self.capacity = max(len(r.prompt) + r.limit for r in rows)
-        check_memory(_models(target, drafter), len(rows), self.capacity + max(len(r.encoded or ()) for r in rows))
+        length = self.capacity + max(len(r.encoded or ()) for r in rows)
+        check_memory(_models(target, drafter), len(rows), length, beside=_tables(rows, target, drafter, controller))
         self.ids = torch.zeros(len(rows), self.capacity + 1, dtype=torch.long, device=device)  # [R, T]
         for ids, r in zip(self.ids, rows): ids[:len(r.prompt)] = torch.tensor(r.prompt, device=device)
         self.prompts = torch.tensor(prompts, device=device)        # their lengths, [R]
@@ -286,6 +307,14 @@ class _Live:
             self.siblings = _every_uniform(rows, self.lengths, task.uniforms, max(tree_of(drafter.parents).siblings) + 1)
         self.target, self.graphs = cached_model(target, len(rows), self.capacity, **self.extra), graphs
         self.room, self.kept = torch.zeros_like(self.lengths), [0] * len(rows)
+
+def _tables(rows, target, drafter, controller):
+    "About how many bytes the logits and probabilities of a round take: all that are alive at once, [R, G + 1, V]"
+    most = getattr(controller, "longest", None) or getattr(controller, "gamma", 0)
+    most = len(drafter.parents) if drafter is not None and drafter.parents else most if _whole(most) else 0
+    places = min(most, max(r.limit for r in rows)) + 1
+    greedy = all(r.sampling.temperature == 0 for r in rows)
+    return len(rows) * places * vocabulary(target) * (16 if greedy else 64)          # or eight tables in double precision
 
 def _models(target, drafter):
     "Every model that will keep keys and values, by what to call it"
@@ -382,6 +411,7 @@ def _prefill(live):
     first, longest = torch.tensor(starts, device=live.ids.device), max(len(r.prompt) for r in live.rows)
     copied = len(starts) < len(live.rows)
     if copied: live.target = cached_model(live.target.model, len(starts), live.capacity, **live.extra)
+    live.target.expect(live.lengths[first])
     if live.rows[0].encoded: live.target.read([live.rows[i].encoded for i in starts])
     until = min(live.unread, 1 if copied else _CHUNK)
     read_tail(live.target, live.ids[first], live.lengths[first], longest, live.unread, until)
@@ -478,42 +508,238 @@ def _claimed(draft, place, tokens):
     return draft.tokens.gather(1, place) == tokens if draft.q is None else _pick(draft.q, place, tokens)
 
 # %% ../nbs/09_decoding.ipynb #cell-080
-def _processed(live, logits, drafts, room, parents=None):
-    "Logits after everything that comes before the temperature, each place with its own prefix"
-    if parents is not None: return _processed_tree(live, logits, drafts, room, tree_of(parents))
-    scores = edit_logits(logits, live.params, live.ids, live.lengths, drafts)
+def _processed(live, logits, draft, room):
+    "Logits after all that comes before the temperature, each place with its own prefix"
+    if draft.parents is not None:
+        return _processed_tree(live, logits, draft, room, tree_of(draft.parents))
+    scores = edit_logits(logits, live.params, live.ids, live.lengths, draft.tokens)
     if live.processor is None: return scores
-    scores = scores.to(torch.promote_types(logits.dtype, torch.float32), copy=True)
-    text = live.ids.scatter(1, _places(live, drafts.shape[1]), drafts)
-    for r, row in enumerate(live.rows):
-        length = len(row.prompt) + len(row.ids)
-        for place in range(room[r] + 1):
-            scores[r, place] = live.processor(row, text[r:r + 1, :length + place], scores[r:r + 1, place])
+    chain = [[*range(e)] for e in range(scores.shape[1])]
+    return _edited(live, scores, draft, room, chain)
+
+def _edited(live, scores, draft, room, paths):
+    "Scores [R, E, V] after processors; paths: the drafts that lead to each place"
+    scores = scores.to(torch.promote_types(scores.dtype, torch.float32), copy=True)
+    counts, ends = draft.lengths.tolist(), _lengths(live.rows)
+    barred = set()                                     # (row, draft): cannot be said
+    for e, path in enumerate(paths):
+        at = [r for r, n in enumerate(room) if len(path) <= n and e <= max(counts[r], 0)
+              and not any((r, i) in barred for i in path)]
+        if not at: continue
+        texts = [torch.cat([live.ids[r, :ends[r]], draft.tokens[r, path]]) for r in at]
+        rows = [live.rows[r] for r in at]
+        scores[at, e] = live.processor(rows, texts, scores[at, e])
+        for i in (p[-1] for p in paths[1:] if p[:-1] == path):
+            never = scores[at, e, draft.tokens[at, i]].isneginf().tolist()
+            barred |= {(r, i) for r, out in zip(at, never) if out}
     return scores
 
 # %% ../nbs/09_decoding.ipynb #cell-081
-def _chained(processors):
-    "One processor from a list of them, or from one; None from none"
-    each = list(processors) if isinstance(processors, (list, tuple)) else [processors]
+class _Asked:
+    "The caller's processors, shown each row at its place in a batch"
+    def __init__(self, processors, rows, pads=None, pad=0, device="cpu"):
+        self.each, self.rows, self.known = processors, rows, [0] * len(rows)
+        self.ours, self.alone = pads is None, set()     # who asks; processors of one row
+        pads = pads or [torch.tensor([], dtype=torch.long)] * len(rows)
+        self.pads = [ids.to(device) for ids in pads]              # before each prompt
+        begun = [ids.tolist() + row.prompt for ids, row in zip(pads, rows)]
+        self.widths = [*map(len, begun)]
+        longest = max(n + row.limit for n, row in zip(self.widths, rows))
+        self.texts = torch.full((len(rows), longest), pad, device=device)    # [R, T]
+        for text, ids in zip(self.texts, begun): text[:len(ids)] = torch.tensor(ids)
+
+    def __call__(self, rows, texts, scores):
+        "Edited scores [K, V] of some rows; texts of one length go together"
+        texts = [torch.cat([self.pads[row.index], t]) for row, t in zip(rows, texts)]
+        for length in sorted({*map(len, texts)}):
+            here = [k for k, t in enumerate(texts) if len(t) == length]
+            at = [rows[k].index for k in here]
+            ids = torch.stack([texts[k] for k in here])
+            edited = scores[here]
+            for p in self.each: edited = self.edit(p, at, ids, edited)
+            scores[here] = edited
+        return scores
+
+    def edit(self, p, at, ids, scores):
+        if id(p) not in self.alone: return _edit(p, at, ids, scores, self.batch)
+        each = zip(ids.split(1), scores.split(1))
+        return torch.cat([_answer(p, text, line) for text, line in each])
+
+    def batch(self, at, ids, scores):
+        "Some rows among all, [R, T] and [R, V]; others with their texts, cut or padded"
+        for i, row in enumerate(self.rows):
+            new, end = row.ids[self.known[i]:], self.widths[i] + len(row.ids)
+            self.texts[i, end - len(new):end] = torch.tensor(new, dtype=torch.long)
+            self.known[i] = len(row.ids)
+        whole = self.texts[:, :ids.shape[1]].clone()
+        company = scores[:1].repeat(len(self.rows), 1)
+        whole[at], company[at] = ids, scores
+        return whole, company
+
+# %% ../nbs/09_decoding.ipynb #ask-6f0c21d7
+def _edit(processor, at, ids, scores, batch):
+    "Scores of the rows at these places; `batch` puts them among all, if need be"
+    rule = _by_row(processor, at)
+    if rule is not None: return _answer(rule, ids, scores)
+    return _answer(processor, *batch(at, ids, scores))[at]
+
+def _answer(processor, ids, scores):
+    result = processor(ids, scores)
+    if isinstance(result, torch.Tensor) and result.shape == scores.shape: return result
+    raise TypeError(f"logits_processor: {_name(processor)} returned "
+                    f"{getattr(result, 'shape', result)!r}; it must return scores, "
+                    f"{tuple(scores.shape)}")
+
+def _name(x): return type(x).__name__
+
+# %% ../nbs/09_decoding.ipynb #ask-2e9a51c8
+_OF_A_ROW = {f"{name}LogitsProcessor" for name in (
+    "AlternatingCodebooks", "BarkEosPrioritizer", "ForcedBOSToken", "ForcedEOSToken",
+    "InfNanRemove", "MinLength", "MinNewTokensLength", "NoBadWords", "NoRepeatNGram",
+    "RepetitionPenalty", "SequenceBias", "SuppressTokens", "SuppressTokensAtBegin",
+    "Watermark", "WhisperTimeStamp")}
+_OF_A_ROW |= {f"{name}LogitsWarper" for name in (
+    "Epsilon", "Eta", "MinP", "Temperature", "TopH", "TopK", "TopP", "Typical")}
+_OF_A_ROW |= {"ExponentialDecayLengthPenalty", "LogitNormalization"}
+_OF_A_BATCH = {f"{name}LogitsProcessor" for name in (
+    "EncoderNoRepeatNGram", "EncoderRepetitionPenalty", "RepetitionPenalty")}
+_WITH_MEMORY = {"SynthIDTextWatermarkLogitsProcessor", "WhisperNoSpeechDetection",
+                "UnbatchedClassifierFreeGuidanceLogitsProcessor"}
+_OF_OTHER_FORM = {f"{name}LogitsProcessor" for name in (
+    "ClassifierFreeGuidance", "DiaClassifierFreeGuidance", "DiaEOSChannelFilter",
+    "DiaEOSDelayPattern")}
+
+def _theirs(x): return x.__module__ == LogitsProcessor.__module__
+
+def _by_row(processor, at):
+    "A rule for these rows alone, if it is known to look at one at a time; else None"
+    if not _theirs(type(processor)): return None
+    if _name(processor) == "PrefixConstrainedLogitsProcessor":
+        rule, samples = processor._prefix_allowed_tokens_fn, processor._num_beams
+        return type(processor)(lambda k, ids: rule(at[k] // samples, ids), 1)
+    ignored = getattr(processor, "prompt_ignore_length", None)    # one, or of each row
+    one = _name(processor) in _OF_A_ROW and not isinstance(ignored, torch.Tensor)
+    return processor if one else None
+
+# %% ../nbs/09_decoding.ipynb #ask-83c5f04b
+def _asked_of(processors, rows, decoder, pads=None, pad=0):
+    "What asks the caller's processors: a list of them, one, or none"
+    each = _flat(processors)
     if each in ([], [None]): return None
     for p in each:
         if not callable(p):
-            raise TypeError(f"logits_processor: got {p!r}; it takes functions of ids [1, T], scores [1, V]")
-    def run(row, ids, scores):
-        for p in each: scores = _same_shape(row, p, scores, p(ids, scores))
-        return scores
-    return run
+            raise TypeError(f"logits_processor: got {p!r}; it takes functions of "
+                            "ids [R, T], scores [R, V]")
+    asked = _Asked(each, rows, pads, pad, decoder.target.device)
+    in_step = decoder.gamma == 0 and len({*asked.widths}) == 1
+    for p in each: _check_processor(p, asked, decoder.target, in_step)
+    return asked
 
-def _same_shape(row, processor, scores, result):
-    if isinstance(result, torch.Tensor) and result.shape == scores.shape: return result
-    raise TypeError(f"logits_processor: row {row.index}: {type(processor).__name__} returned "
-                    f"{getattr(result, 'shape', result)!r}; it must return scores, {tuple(scores.shape)}")
+def _flat(x):
+    if not isinstance(x, (list, tuple)): return [x]
+    return [p for each in x for p in _flat(each)]
+
+def _check_processor(p, asked, target, in_step):
+    "Refuse what cannot be honoured: by its kind, or because a trial shows it"
+    kinds = {kind.__name__ for kind in type(p).__mro__ if _theirs(kind)}
+    if kinds & _OF_OTHER_FORM:
+        raise ValueError(f"logits_processor: {_name(p)} takes scores of another form "
+                         "than [R, V]; give one for models that write one text a row")
+    alone = len(asked.rows) == 1 and not kinds & _OF_A_BATCH
+    if in_step and (alone or kinds & _WITH_MEMORY): return         # as in `generate`
+    if kinds & _WITH_MEMORY: raise _remembers(p, "remembers what it was shown")
+    if _by_row(p, [0]) is not p: _try_out(p, asked, target, in_step)
+
+def _remembers(p, how, in_step=False):
+    told = f"logits_processor: {_name(p)} {how}; "
+    if in_step: told += ("in place of a function give an object, which can be copied and "
+                         "tried out without harm to its memory")
+    else: told += ("it would be shown drafts that are then rejected. AutoregressiveDecoder "
+                   "shows each place once, where rows are equally long")
+    return ValueError(told)
+
+# %% ../nbs/09_decoding.ipynb #ask-c2a86e5d
+def _try_out(p, asked, target, in_step):
+    "Refuse a processor that remembers, or that looks at the other rows"
+    device = target.device
+    if _copied(p) is None: return
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices), torch.inference_mode():
+        for k in {0, len(asked.rows) - 1}: _try_row(p, k, asked, target, in_step)
+
+def _answers(p, k, asked, target):
+    "How to ask about the prompt of a row, or a longer text; an error is an answer"
+    text = asked.texts[k:k + 1, :asked.widths[k]]
+    dtype = torch.promote_types(target.dtype, torch.float32)
+    scores = torch.randn(1, vocabulary(target), dtype=dtype, device=text.device)
+    def answer(q, ids=text, batch=asked.batch):
+        alone = id(p) in asked.alone
+        try: return _answer(q, ids, scores.clone()) if alone else _edit(q, [k], ids, scores.clone(), batch)
+        except Exception as error: return error
+    return text, answer
+
+def _looks_around(p, answer, asked):
+    "Whether what a row gets depends on the other rows"
+    first = answer(_copied(p))
+    others = [answer(_copied(p), batch=_strangers(asked.batch)) for _ in range(4)]
+    return isinstance(first, Exception) or any(
+        _differ(first, x) for x in others if not isinstance(x, Exception))
+
+def _copied(x):
+    "A copy, which shares models; a function is its own copy; None where there is none"
+    held = getattr(x, "__dict__", {}).values()
+    models = {id(m): m for m in held if isinstance(m, torch.nn.Module)}
+    try: return copy.deepcopy(x, models)
+    except Exception: return None
+
+def _try_row(p, k, asked, target, in_step):
+    "The prompt of a row in other company; then longer texts, and the prompt again"
+    text, answer = _answers(p, k, asked, target)
+    around, mine = _looks_around(p, answer, asked), _copied(p)
+    first = answer(mine)
+    if around and asked.ours:                           # a function of one row's ids, [1, T]?
+        asked.alone.add(id(p))
+        single = answer(mine)
+        if isinstance(single, Exception): asked.alone.discard(id(p))
+        else: first = single
+    if isinstance(first, Exception): raise _explained(p, first, asked) from first
+    if not in_step or mine is p:
+        more = torch.randint_like(text[:, :1].repeat(1, 8), vocabulary(target))
+        room = asked.rows[k].limit
+        for n in range(8): answer(mine, torch.cat([text, more[:, :min(n + 1, room)]], 1))
+        if _differ(first, answer(mine)):
+            raise _remembers(p, "answers differently when it is asked again", in_step)
+    if around and id(p) not in asked.alone:
+        raise ValueError(f"logits_processor: {_name(p)} gives row {k} other scores when "
+                         "other rows say other things; a rule may look at a row's own "
+                         "text and scores, and at its number")
+
+def _differ(a, b):
+    if isinstance(b, Exception): return True
+    return not torch.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+def _explained(p, error, asked):
+    "What to raise where a processor fails on the prompts"
+    if str(error).startswith("logits_processor: "): return error
+    return ValueError(f"logits_processor: {_name(p)} fails with {_name(error)}, {error}, "
+                      f"on a batch of {len(asked.rows)} rows; it must take ids [R, T], "
+                      "scores [R, V]")
+
+def _strangers(batch):
+    "The same, with anything at all in the other rows"
+    def among(at, ids, scores):
+        whole, company = batch(at, ids, scores)
+        rest = [i for i in range(len(whole)) if i not in at]
+        whole[rest] = torch.randint_like(whole[rest], scores.shape[1])
+        company[rest] = torch.randn_like(company[rest])
+        return whole, company
+    return among
 
 # %% ../nbs/09_decoding.ipynb #cell-084
 def _judge(live, draft, u, longest, room=None):
     "Ask, verify, look up, write: the figures [R, 7 or 8, G + 1], the new lengths, and what the head read at the end"
     logits = _ask(live, draft.tokens, longest, draft.parents)  # [R, G+1, V]
-    scores = _processed(live, logits, draft.tokens, room, draft.parents)
+    scores = _processed(live, logits, draft, room)
     verdict = (live.rule or _verdict)(scores, live.params, draft, u)
     drafts, end, hidden = draft.tokens, verdict.place[:, -1], None
     if live.extra.get("hidden"): hidden = live.target.hidden[torch.arange(len(end), device=end.device), end]
@@ -546,7 +772,7 @@ def _draft_tree(live, depth):
     if draft.parents is None or tuple(draft.parents) != tree.parents:
         raise ValueError(f"drafter: {type(live.drafter).__name__}.draft gave parents {draft.parents!r}; "
                          f"its own `parents`, down to depth {depth}, are {tree.parents}")
-    nodes = torch.tensor([sum(d <= n for d in tree.depths) for n in range(depth + 1)], device=room.device)
+    nodes = _numbers_on(room.device, *(sum(d <= n for d in tree.depths) for n in range(depth + 1)))
     return draft._replace(lengths=draft.lengths.minimum(nodes[room])), u
 
 def _tree_down_to(live, depth):
@@ -557,9 +783,9 @@ def _tree_uniforms(live, tree):
     "For node i its DRAFT and ACCEPT, for place i its RESAMPLE, [R, N + 1, 3]"
     rows, first = torch.arange(len(live.ids), device=live.ids.device)[:, None], live.lengths - live.prompts
     def take(depths, purpose, siblings):
-        steps = first[:, None] + torch.tensor(depths, device=rows.device)
+        steps = first[:, None] + _numbers_on(rows.device, *depths)
         last = live.siblings.shape[1] - 1                 # past the end only where nothing is emitted
-        return live.siblings[rows, steps.clamp_max(last), purpose, torch.tensor(siblings, device=rows.device)]
+        return live.siblings[rows, steps.clamp_max(last), purpose, _numbers_on(rows.device, *siblings)]
     nodes = [*(d - 1 for d in tree.depths), 0], [*tree.siblings, 0]
     return torch.stack([take(nodes[0], DRAFT, nodes[1]), take(nodes[0], ACCEPT, nodes[1]),
                         take([0, *tree.depths], RESAMPLE, [0] * (len(tree.depths) + 1))], 2)
@@ -569,23 +795,18 @@ def _tree_verdict(scores, params, draft, u):
     "The rule for trees; greedy rows, whose distributions are certainties, go the same way"
     tree, p = tree_of(draft.parents, scores.device), probabilities(scores, params)
     v = verify_tree(p, draft.q, draft.tokens, draft.lengths, u[:, :-1, ACCEPT], u[..., RESAMPLE], tree)
-    above = (torch.tensor(tree.parents, device=p.device) + 1).expand_as(draft.tokens)
+    above = _numbers_on(p.device, *(parent + 1 for parent in tree.parents)).expand_as(draft.tokens)
     return _Verdict(v.n, torch.cat([draft.tokens, v.token[:, None]], 1), torch.cat([above, v.end[:, None]], 1),
                     v.p, v.q, v.fates, v.path)
 
-def _processed_tree(live, logits, drafts, room, tree):
+def _processed_tree(live, logits, draft, room, tree):
     "`_processed`, where the prefix of a place is the path to it"
-    paths = [[], *(line.nonzero()[:, 0].tolist() for line in tree.sees)]
-    scores = torch.cat([edit_logits(logits[:, e:e + 1], live.params, live.ids, live.lengths, drafts[:, path])
-                        for e, path in enumerate(paths)], 1)
-    if live.processor is None: return scores
-    scores = scores.to(torch.promote_types(logits.dtype, torch.float32), copy=True)
-    for r, row in enumerate(live.rows):
-        text = live.ids[r:r + 1, :len(row.prompt) + len(row.ids)]
-        for e, path in enumerate(paths):
-            if len(path) > room[r]: continue
-            scores[r, e] = live.processor(row, torch.cat([text, drafts[r:r + 1, path]], 1), scores[r:r + 1, e])
-    return scores
+    scores, drafts = logits, draft.tokens
+    if live.params.repetition_penalty is not None or live.params.min_length is not None:
+        paths = [_numbers_on(drafts.device, *path) for path in tree.paths]
+        scores = torch.cat([edit_logits(logits[:, e:e + 1], live.params, live.ids, live.lengths, drafts[:, path])
+                            for e, path in enumerate(paths)], 1)
+    return scores if live.processor is None else _edited(live, scores, draft, room, [[*p] for p in tree.paths])
 
 def _bring_home(live, path):
     "Copy what was read of the path [R, D] to the slots of its positions"
@@ -605,15 +826,22 @@ def _tree_kinds(found, kept):
 
 # %% ../nbs/09_decoding.ipynb #cell-086
 class _Graphs:
-    "Recordings of the halves of a round, each by its key"
-    def __init__(self, record, counts): self.record, self.counts, self.known = record, counts, {}
+    "Recordings of the halves of a round, by key; eager: what cannot be recorded, and why"
+    def __init__(self, record, counts, eager):
+        self.record, self.counts, self.known, self.eager = record, counts, {}, eager
+
     def forget(self): self.known = {}
 
     def run(self, key, function, *inputs):
         "What the function returns for these tensors; recorded the first time, replayed from then on"
-        self.counts["replayed" if key in self.known else "recorded"] += 1
-        if key not in self.known: self.known[key] = self._recorded(function, inputs)
-        return self.known[key](inputs)
+        if key in self.known: self.counts["replayed"] += 1
+        elif key not in self.eager: self._record(key, function, inputs)
+        return function(*inputs) if key in self.eager else self.known[key](inputs)
+
+    def _record(self, key, function, inputs):
+        try: self.known[key] = self._recorded(function, inputs)
+        except _NotRecorded as e: return _go_on_eagerly(self.eager, key, e)
+        self.counts["recorded"] += 1
 
     def _recorded(self, function, inputs):
         own = [x if x is None else x.clone() for x in inputs]
@@ -624,24 +852,90 @@ class _Graphs:
             return replay()
         return call
 
-def _graphs(decoder): return _Graphs(_recorder(decoder), decoder.graphs) if decoder.compile else None
+class _NotRecorded(Exception): "Why a function could not be recorded"
+
+def _go_on_eagerly(eager, key, cause):
+    "Note that something cannot be recorded; a decoder says so once"
+    if not eager: warnings.warn("compile: some or all of a round is decoded without a "
+                                f"recording, since {cause}", stacklevel=3)
+    eager[key] = str(cause)
+
+# %% ../nbs/09_decoding.ipynb #graph-recorder
+_RECORDING = threading.RLock()                     # one thread records at a time
+
+class _Recorder:
+    "Makes CUDA graphs of functions without arguments, on one device"
+    def __init__(self, device): self.device, self.stream, self.pool = device, None, None
+
+    def __call__(self, function):
+        "A function that replays it, and returns what it has returned"
+        with _RECORDING, torch.cuda.device(self.device):
+            before, graph = torch.cuda.current_stream(), torch.cuda.CUDAGraph()
+            self._warm_up(function, before)
+            how = dict(pool=self.pool, stream=self.stream, capture_error_mode="thread_local")
+            try:
+                with torch.cuda.graph(graph, **how): result = function()
+            except RuntimeError as error: self._give_up(before, error)
+        def replay():
+            graph.replay()
+            return result
+        return replay
+
+    def _warm_up(self, function, before):
+        if self.stream is None:
+            self.stream = torch.cuda.Stream(self.device)
+            self.pool = torch.cuda.graph_pool_handle()
+        self.stream.wait_stream(before)
+        with torch.cuda.stream(self.stream): function()
+        before.wait_stream(self.stream)
+
+    def _give_up(self, before, error):
+        torch.cuda.set_stream(before)
+        torch.cuda.synchronize(self.device)
+        self.stream = self.pool = None
+        first = error.__context__                  # what went wrong before the recording ended
+        if isinstance(first, RuntimeError): error = first
+        what = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+        raise _NotRecorded(f"a GPU cannot record it ({what})") from error
+
+# %% ../nbs/09_decoding.ipynb #graph-why
+def _graphs(decoder):
+    "Where one run keeps its recordings; None if it makes none"
+    cause = decoder.compile and _cause(decoder)
+    if cause: _go_on_eagerly(decoder.eager, "round", cause)
+    if not decoder.compile or cause: return None
+    return _Graphs(_recorder(decoder), decoder.graphs, decoder.eager)
 
 def _recorder(decoder):
     "How to record: as CUDA graphs; elsewhere a function is its own recording"
-    return _graph if decoder.target.device.type == "cuda" else lambda function: function
+    graphs = _is_gpu(decoder.target.device) and not _cause(decoder)
+    return _Recorder(decoder.target.device) if graphs else lambda function: function
 
-def _graph(function):
-    "A CUDA graph of a function without arguments, as a function"
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side): function()                   # once by itself: libraries allocate what they need
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph): result = function()
-    def replay():
-        graph.replay()
-        return result
-    return replay
+def _is_gpu(device): return device.type == "cuda"
+
+def _cause(decoder):
+    "Why a decoder's rounds cannot be recorded on its GPU, or None"
+    target = decoder.target
+    if not _is_gpu(target.device): return None
+    interns = decoder.drafter.models if decoder.drafter else ()
+    for name, model in (("target", target), *(("drafter", m) for m in interns)):
+        cause = isinstance(model, torch.nn.Module) and _unrecordable(model, target.device)
+        if cause: return f"the {name} {cause}"
+
+def _unrecordable(model, device):
+    "Why a model's steps cannot be recorded on this device, or None"
+    modules, config = list(model.modules()), getattr(model, "config", None)
+    if any(hasattr(m, "_hf_hook") for m in modules): return "has hooks that bring its parts to it"
+    elsewhere = {str(w.device) for w in model.parameters()} - {str(device)}
+    if elsewhere: return f"has weights on {', '.join(sorted(elsewhere))} and not on {device}"
+    if getattr(config, "quantization_config", None): return "is quantised"
+    turns = [getattr(m, "rope_type", None) for m in modules]
+    kinds = {k for t in turns for k in (t.values() if isinstance(t, dict) else [t])}
+    moving = next((k for k in kinds if k and ("dynamic" in k or k == "longrope")), None)
+    if moving: return f"has a rope of type {moving}, whose angles hang on how long the text is"
+    how = getattr(config and config.get_text_config(), "_experts_implementation", None)
+    if any("experts" in m._modules for m in modules) and how not in ("batched_mm", "grouped_mm"):
+        return "goes through its experts one by one, as many as are hit"
 
 # %% ../nbs/09_decoding.ipynb #cell-087
 def _drafted(live, G):
@@ -676,7 +970,7 @@ class Generation:
     prompts: list[list[int]]      # the ids of each row's prompt
     sequences: list[list[int]]    # new ids
     text: list[str] | None        # the new ids as text; None without a tokenizer
-    finish_reason: list[str]      # "eos", "stop" or "length"
+    finish_reason: list[str]      # "eos", "stop" or "length" (what was asked for, or the target's context is full)
     logprobs: list[list[float]]   # log-softmax of the raw target logits at each new id
     seeds: list[int]              # the seed behind each row
     stats: Stats                  # totals; `.rows` has each row's own
@@ -714,14 +1008,23 @@ class _Past:
     def __init__(self, model): self.model, self.groups, self.rows, self.layout = weakref.ref(model), [], {}, None
 
     def park(self, live, ended):
-        "Keep what has been read of the rows at these places"
-        at, rows = torch.tensor(ended), [live.rows[i] for i in ended]
+        "Keep what has been read of the rows at these places; of a text with two sides, nothing"
+        if isinstance(live.target, TwoSidedModel): return
+        rows, layers = [live.rows[i] for i in ended], live.target.cache.layers
         longest, self.layout = max(_lengths(rows)) - 1, _layout(live.target)
-        self.groups.append([(x.keys[at, :longest], x.values[at, :longest]) for x in live.target.cache.layers])
+        at = {device: torch.tensor(ended, device=device) for device in {x.keys.device for x in layers}}
+        self.groups.append([_Parked(*(x[at[x.device], :longest].cpu() for x in (layer.keys, layer.values)),
+                                    layer.keys.device) for layer in layers])
         for i, r in enumerate(rows): self.rows[r.index] = self.groups[-1], i, (r.prompt + r.ids)[:-1]
 
     @property
-    def nbytes(self): return sum(x.nbytes for group in self.groups for layer in group for x in layer)
+    def nbytes(self): return sum(x.keys.nbytes + x.values.nbytes for group in self.groups for x in group)
+
+class _Parked(NamedTuple):
+    "One layer's keys and values of some rows, on the CPU, and the device that they came from"
+    keys: torch.Tensor
+    values: torch.Tensor
+    device: torch.device
 
 # %% ../nbs/09_decoding.ipynb #cell-098
 def _revive(live, past):
@@ -730,10 +1033,10 @@ def _revive(live, past):
     for r, row in enumerate(live.rows):
         group, i, text = past.rows[row.source]
         known = _common(text, row.prompt[:-1])
-        for layer, (keys, values) in zip(live.target.cache.layers, group):
+        for layer, (keys, values, device) in zip(live.target.cache.layers, group):
             if not layer.is_initialized:
-                layer.lazy_initialization(*(x[:1].transpose(1, 2).expand(len(live.rows), -1, -1, -1)
-                                            for x in (keys, values)))
+                like = (x[:1, :1].transpose(1, 2).to(device) for x in (keys, values))
+                layer.lazy_initialization(*(x.expand(len(live.rows), -1, -1, -1) for x in like))
             layer.keys[r, :known], layer.values[r, :known] = keys[i, :known], values[i, :known]
         unread.append(len(row.prompt) - known)
     return max(unread)
@@ -742,7 +1045,7 @@ def _layout(cached):
     "What the keys and values hang on: their form, and the weights that they were computed with"
     weights = [(w.data_ptr(), 0 if w.is_inference() else w._version) for w in cached.model.parameters()]
     ours = (cached.stamp, cached.llama.paired) if hasattr(cached, "stamp") else None
-    return type(cached), ours, cached.model.dtype, weights
+    return type(cached), ours, cached.model.dtype, weights, forgotten(cached.model)
 
 def _common(a, b):
     "How many ids two texts begin with in common"
@@ -761,18 +1064,26 @@ class Event(NamedTuple):
 # %% ../nbs/09_decoding.ipynb #cell-104
 def _open(target, prompts, params, tokenizer=None, begun=None):
     "A book for every row: prompt by prompt, `n` rows each; begun: what an encoder's decoder has written of each"
+    _check_device(target)
     settings, rows = params.per_prompt(len(prompts)), []
     keys = iter(row_keys(params.seed, [s.n for s in settings]))
     for i, (prompt, s) in enumerate(zip(prompts, settings)):
         s = replace(s, eos_token_id=_eos(s.eos_token_id, target))
         _check_prompt(prompt, i, context_length(target), vocabulary(target))
         text, encoded = _roles(target, prompt, begun and begun[i])
-        limit = min(s.max_new_tokens, context_length(target) - len(text))
+        limit = _limit(text, s, target, i)
         stop_ids = _stop_ids(s.stop_strings, tokenizer, i)
         for key, seed in itertools.islice(keys, s.n):
             shown = None if tokenizer is None else _Text(tokenizer, s.stop_strings)
             rows.append(_Row(len(rows), text, limit, s, key, seed, shown, i, encoded, stop_ids))
     return rows
+
+def _check_device(target):
+    "Refuse a device that has no double precision: probabilities and uniforms need it"
+    kind = target.device.type
+    if kind == "mps" or kind == "xpu" and not torch.xpu.get_device_properties(target.device).has_fp64:
+        raise ValueError(f"target: is on {target.device}, which has no numbers in double precision, and what is drawn "
+                         "is decided in them; move it, with target.to('cpu')")
 
 def _roles(target, prompt, begun):
     "The text that the target goes on with, and what its encoder reads first, if it has one"
@@ -786,6 +1097,14 @@ def _eos(given, target):
     if given == "model": given = target.generation_config.eos_token_id
     ids = [] if given is None else [given] if isinstance(given, int) else given
     return tuple(i for i in ids if i < vocabulary(target))
+
+def _limit(text, s, target, row):
+    "The most new tokens that a row can have: what was asked for, and what its text has room for"
+    limit = min(s.max_new_tokens, context_length(target) - len(text))
+    if s.max_length is None: return limit
+    if len(text) < s.max_length: return min(limit, s.max_length - len(text))
+    raise ValueError(f"max_length: is {s.max_length}, and row {row} of prompts has {len(text)} tokens already; "
+                     "it counts the prompt too, so raise it or give max_new_tokens")
 
 # %% ../nbs/09_decoding.ipynb #cell-106
 def _stop_ids(strings, tokenizer, row):
@@ -810,15 +1129,32 @@ def _check_prompt(prompt, row, context, vocab):
         raise ValueError(f"{here} holds id {wrong[0]}; the target's vocabulary has ids 0 to {vocab - 1}")
 
 # %% ../nbs/09_decoding.ipynb #cell-111
+_HELD, _FLAGS = {}, Lock()  # id of a module -> how many calls keep it from training
+
 @contextmanager
 def _evaluating(modules):
-    "No gradients and no dropout; every module's training flag as it was afterwards"
-    training = [m for m in modules if m.training]
+    "No gradients and no dropout; the last call to leave gives the flags back"
+    held = []
     try:
-        for m in training: m.training = False
+        with _FLAGS: _hold(modules, held)
         with torch.inference_mode(): yield
     finally:
-        for m in training: m.training = True
+        with _FLAGS: _let_go(held)
+
+def _hold(modules, held):
+    "Take modules out of training, in `held` those to which it is to come back"
+    for m in modules:
+        if not m.training and id(m) not in _HELD: continue
+        _HELD[id(m)] = _HELD.get(id(m), 0) + 1
+        held.append(m)
+        m.training = False
+
+def _let_go(held):
+    for m in held:
+        _HELD[id(m)] -= 1
+        if _HELD[id(m)]: continue
+        del _HELD[id(m)]
+        m.training = True
 
 # %% ../nbs/09_decoding.ipynb #cell-113
 def _rounds(decoder, task):
@@ -855,7 +1191,9 @@ def _made_ready(decoder, rows):
 def _modules(x):
     "Every module in a model, or in the models that a drafter holds"
     if isinstance(x, torch.nn.Module): return list(x.modules())
-    held = vars(x).values() if isinstance(x, Drafter) else x if isinstance(x, (list, tuple)) else ()
+    if isinstance(x, Drafter): x = [*vars(x).values(), *x.models]
+    if isinstance(x, dict): x = [*x.values()]
+    held = x if isinstance(x, (list, tuple)) else ()
     return [m for y in held for m in _modules(y)]
 
 # %% ../nbs/09_decoding.ipynb #cell-114
@@ -897,14 +1235,54 @@ def _check_extra(decoder):
     drafter, what = decoder.drafter, type(decoder.drafter).__name__
     if decoder.target.config.is_encoder_decoder and (drafter.parents or drafter.hidden):
         raise ValueError(f"drafter: {what} goes with a target without an encoder")
+    _check_switch(decoder.target, what if drafter.parents or drafter.hidden else None)
     if not drafter.parents: return
     tree_of(drafter.parents)
     if not _whole(decoder.gamma): raise ValueError(f"gamma: {what} drafts a tree; give the depth as a whole number")
     if decoder.compile: raise ValueError(f"compile: {what} drafts a tree, which is decoded without it")
 
+def _check_switch(target, looks):
+    "Refuse a rope that switches where a model has two answers; looks: a drafter that needs one forward of it"
+    limit = None if _has_encoder(target) else switching_length(target)
+    if limit is None or reads_again(target) and looks is None: return
+    why = (f"and {looks} reads it in one piece" if looks else
+           "while transformers keeps the keys of the shorter text, so that its cached words are not its plain ones")
+    at = "" if target.config is target.config.get_text_config() else ".get_text_config()"
+    raise ValueError(f"target: {type(target).__name__} turns all tokens by other angles once a text is longer than "
+                     f"{limit} tokens (longrope), {why}; to decode texts up to there, set "
+                     f"model.config{at}.max_position_embeddings = {limit} on the loaded model")
+
 def _check_tokenizer(tokenizer):
-    if tokenizer is None or hasattr(tokenizer, "decode"): return tokenizer
-    raise TypeError(f"tokenizer: got {tokenizer!r}; it takes a tokenizer of transformers, or None")
+    "A tokenizer in transformers' form; that of a processor, and one of another maker put into it"
+    inner = getattr(tokenizer, "tokenizer", None)
+    if callable(inner) and hasattr(inner, "decode"): return inner
+    if tokenizer is None or callable(tokenizer) and hasattr(tokenizer, "decode"): return tokenizer
+    if callable(getattr(tokenizer, "decode", None)) and not isinstance(tokenizer, bytes): return _Foreign.of(tokenizer)
+    raise TypeError(f"tokenizer: got {tokenizer!r}; it takes a tokenizer of transformers, an object with encode and "
+                    "decode, or None")
+
+# %% ../nbs/09_decoding.ipynb #foreign-0002
+class _Foreign:
+    "What only decodes, in the form of a tokenizer of transformers"
+    all_special_tokens, all_special_ids = (), ()
+    def __init__(self, tokenizer):
+        self.inner, added = tokenizer, getattr(tokenizer, "get_added_tokens_decoder", dict)()
+        special = {t.content: i for i, t in added.items() if t.special}                # of `tokenizers`
+        for text in getattr(tokenizer, "special_tokens_set", ()): special[text] = tokenizer.encode_single_token(text)
+        self.special, self.all_special_tokens, self.all_special_ids = special, [*special], [*special.values()]
+
+    @classmethod
+    def of(cls, tokenizer): return (_ForeignBoth if callable(getattr(tokenizer, "encode", None)) else cls)(tokenizer)
+    def decode(self, ids, **_): return self.inner.decode([i for i in ids if i not in self.all_special_ids])
+    def convert_tokens_to_ids(self, token): return self.special[token]
+    def convert_ids_to_tokens(self, i): return getattr(self.inner, "id_to_token", lambda i: None)(i)
+
+class _ForeignBoth(_Foreign):
+    "What encodes as well"
+    def __call__(self, text, add_special_tokens=True):
+        bare = not add_special_tokens and hasattr(self.inner, "id_to_token")           # of `tokenizers`
+        ids = self.inner.encode(text, **dict(add_special_tokens=False) if bare else {})
+        return {"input_ids": list(getattr(ids, "ids", ids))}
 
 # %% ../nbs/09_decoding.ipynb #cell-117
 def _check_choice(prompts, messages, earlier):
@@ -991,7 +1369,7 @@ def _ends_of(criteria, width):
     ends = [i for c in criteria or () if type(c) is EosTokenCriteria
             for i in c.eos_token_id.flatten().tolist()]
     rest = [c for c in criteria or () if type(c) not in (MaxLengthCriteria, EosTokenCriteria)]
-    return dict(max_new_tokens=min(lengths)) if lengths else {}, dict(eos_token_id=ends or None), rest
+    return dict(max_new_tokens=max(1, min(lengths))) if lengths else {}, dict(eos_token_id=ends or None), rest
 
 # %% ../nbs/09_decoding.ipynb #cell-124
 def _drop_in(decoder, model, input_ids, processors, criteria, config, given, seed=None, stop_strings=(),
@@ -1007,11 +1385,12 @@ def _drop_in(decoder, model, input_ids, processors, criteria, config, given, see
     params = SamplingParams(**fields, **length, **ends, stop_strings=stop_strings, seed=seed)
     rows = _open(decoder.target, _shared(as_rows(input_ids, None, mask)), params, decoder.tokenizer)
     _check_streamer(streamer, rows)
-    padded = _Padded(pads, processors, criteria)
-    task = _Task(rows, padded.stop if criteria else None, processor=padded.process if processors else None,
-                 streamer=streamer)
+    pad = _pad_of(config)
+    steps = _Steps(criteria, input_ids, rows, pad, ends["eos_token_id"]) if criteria else None
+    task = _Task(rows, steps, processor=_asked_of(processors, rows, decoder, pads, pad), streamer=streamer)
     for _ in _run(decoder, task): pass
-    return _as_returned(input_ids, [r.ids for r in rows], config)
+    new = steps.cut() if steps else [r.ids for r in rows]
+    return _as_returned(input_ids, new, config, pad)
 
 def _check_drop_in(decoder, model, config, given):
     if model is not decoder.target:
@@ -1031,40 +1410,85 @@ def _shared(prompts):
     return prompts
 
 # %% ../nbs/09_decoding.ipynb #cell-125
-class _Padded:
-    "Processors and criteria that expect each row's text with its padding before it"
-    def __init__(self, pads, processors, criteria):
-        self.pads, self.criteria = pads, criteria
-        self.of_row = [_chained([_for_row(p, len(ids)) for p in processors]) for ids in pads]
+class _Steps:
+    "Criteria, asked as `generate` asks them: once a step, of the whole batch"
+    def __init__(self, criteria, input_ids, rows, pad, eos):
+        for c in criteria: _check_criterion(c, input_ids)
+        self.rows, self.pad, self.ids, self.step = rows, pad, input_ids, 0
+        if eos: criteria = [*criteria, EosTokenCriteria(torch.tensor(eos))]
+        self.criteria = StoppingCriteriaList(criteria)
+        # rows end one by one where there is an end token; else all go on with the last
+        self.apart = any(hasattr(c, "eos_token_id") for c in criteria)
+        self.new, self.ends = [[] for _ in rows], [None] * len(rows)
 
-    def process(self, row, ids, scores):
-        ids = torch.cat([self.pads[row.index][None].to(ids.device), ids], 1)
-        return self.of_row[row.index](row, ids, scores)
+    def __call__(self, row, new):
+        "Is it known by now that this row has ended?"
+        self.new[row.index] = new
+        while self._next(): pass
+        return self.ends[row.index] is not None if self.apart else None not in self.ends
 
-    def stop(self, row, new):
-        pads = self.pads[row.index]
-        ids = torch.tensor([pads.tolist() + row.prompt + new], device=pads.device)
-        return any([bool(torch.as_tensor(c(ids, None)).all()) for c in self.criteria])
+    def _next(self):
+        "Take one more step, if every row that takes part in it has come so far"
+        texts = [row.ids if row.finish_reason else new
+                 for row, new in zip(self.rows, self.new)]
+        over = [r.finish_reason and len(r.ids) <= self.step for r in self.rows]
+        self.ends = [self.step if done and end is None else end
+                     for done, end in zip(over, self.ends)]
+        if None not in self.ends: return False
+        if self.apart: over = [end is not None for end in self.ends]
+        if any(len(t) <= self.step and not done for t, done in zip(texts, over)):
+            return False
+        column = [self.pad if done else t[self.step] for t, done in zip(texts, over)]
+        self.ids = torch.cat([self.ids, torch.tensor(column).to(self.ids)[:, None]], 1)
+        self.step += 1
+        verdicts = self.criteria(self.ids, None).tolist()
+        self.ends = [self.step if done and end is None else end
+                     for done, end in zip(verdicts, self.ends)]
+        return True
 
-def _for_row(processor, pads):
-    "A processor; a penalty that was made for all rows at once as one for a row"
-    if type(processor) is not RepetitionPenaltyLogitsProcessor or not isinstance(_ignored(processor), list):
-        return processor
-    return RepetitionPenaltyLogitsProcessor(processor.penalty, prompt_ignore_length=pads)
+    def cut(self):
+        "What each row has said by its end"
+        while self._next(): pass
+        last = self.step if None not in self.ends else None
+        ends = self.ends if self.apart else [last] * len(self.rows)
+        return [row.ids[:end] for row, end in zip(self.rows, ends)]
 
 def _pads(input_ids, mask):
     "The padding before each row"
     if mask is None: return [ids[:0] for ids in input_ids]
     return [ids[m == 0] for ids, m in zip(input_ids, mask.to(input_ids.device))]
 
-def _as_returned(input_ids, new, config):
-    "Prompts and new ids in one padded tensor, as `generate` returns them"
+def _pad_of(config):
     pad = config.pad_token_id
     if pad is None: pad = getattr(config, "_pad_token_tensor", None)
-    tail = torch.full((len(new), max(map(len, new))), 0 if pad is None else int(pad))
+    return 0 if pad is None else int(pad)
+
+def _as_returned(input_ids, new, config, pad):
+    "Prompts and new ids in one padded tensor, as `generate` returns them"
+    tail = torch.full((len(new), max(map(len, new))), pad)
     for line, ids in zip(tail, new): line[:len(ids)] = torch.tensor(ids)
     ids = torch.cat([input_ids, tail.to(input_ids)], 1)
     return GenerateDecoderOnlyOutput(sequences=ids) if config.return_dict_in_generate else ids
+
+# %% ../nbs/09_decoding.ipynb #ask-70d1f3e6
+def _check_criterion(criterion, ids):
+    "Refuse one that needs scores; without output_scores, `generate` has none, either"
+    if not _reads_scores(criterion): return
+    trial = _copied(criterion)
+    try: trial is None or trial(torch.cat([ids, ids[:, -1:]], 1), None)
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"stopping_criteria: {_name(criterion)} reads scores, and there "
+                         "are none: `generate` hands on None without output_scores, which "
+                         f"this decoder cannot do ({error})") from error
+
+def _reads_scores(criterion):
+    "Does its code touch its second argument?"
+    routine = inspect.isroutine(criterion)
+    call = inspect.unwrap(criterion if routine else type(criterion).__call__)
+    code, itself = getattr(call, "__code__", None), not inspect.isfunction(criterion)
+    if code is None or code.co_argcount < 2 + itself: return False
+    name, steps = code.co_varnames[1 + itself], dis.get_instructions(code)
+    return any(name in re.findall(r"\w+", step.argrepr) for step in steps)
 
 # %% ../nbs/09_decoding.ipynb #cell-126
 class _DropIn:
@@ -1097,7 +1521,7 @@ def _task_of(decoder, prompts, params, *, messages=None, attention_mask=None, lo
     rows = _open(decoder.target, texts, SamplingParams.of(params, fields), decoder.tokenizer, begun)
     _check_streamer(streamer, rows)
     return _Task(rows, stop and (lambda row, ids: stop(ids)), uniforms or counter_uniforms,
-                 _chained(logits_processor), streamer, _past_of(continue_from, decoder.target))
+                 _asked_of(logits_processor, rows, decoder), streamer, _past_of(continue_from, decoder.target))
 
 def _run(decoder, task):
     rounds = _rounds(decoder, task)
@@ -1113,7 +1537,7 @@ class _Decoder(_DropIn):
                  *,
                  messages=None,          # in place of prompts: a conversation, or several
                  attention_mask=None,    # [R, T], 0 where a token is padding
-                 logits_processor: Callable | list | None = None, # (ids [1, T], scores [1, V]) -> scores
+                 logits_processor: Callable | list | None = None, # (ids [R, T], scores [R, V]) -> scores
                  stop: Callable[[list[int]], bool] | None = None, # of a row's new ids: has it ended?
                  streamer=None,          # of transformers, for one row
                  uniforms: Callable | None = None, # chance: (key, position, purpose) -> [0, 1)
@@ -1133,6 +1557,11 @@ class _Decoder(_DropIn):
         task = _task_of(self, prompts, params, **given)
         return _events(_run(self, task), task.rows)
 
+    def refresh(self) -> None:
+        "Read the models' weights anew: for who wrote to them through `.data` or NumPy"
+        for model in (self.target, getattr(self.drafter, "model", None)):
+            if model is not None: forget_layout(model)
+
 # %% ../nbs/09_decoding.ipynb #cell-131
 class SpeculativeDecoder(_Decoder):
     "Decodes with a target and a drafter; the law of the output is the target's alone"
@@ -1143,11 +1572,13 @@ class SpeculativeDecoder(_Decoder):
                  tokenizer=None,  # for text in and text out
                  gamma: object = 4,  # how many tokens to draft in a round, or a controller (AdaptiveGamma)
                  compile: bool = False, # fixed shapes, and on a GPU each half of a round as one CUDA graph
+                 probe: bool = True, # run the target a dozen times, once: is it in blocks what it is plainly?
                 ):
-        check_model(target, "target")
+        admit(target, "target", probe)
         _controller(gamma)
         self.target, self.tokenizer, self.compile = target, _check_tokenizer(tokenizer), bool(compile)
         self.graphs = Counter()      # how many were recorded, and how often they were replayed
+        self.eager = {}              # what could not be recorded, and why
         self.gamma = int(gamma) if _whole(gamma) else gamma
         self.drafter = drafter if isinstance(drafter, Drafter) else ModelDrafter(drafter)
         _check_extra(self)
@@ -1161,7 +1592,8 @@ class AutoregressiveDecoder(_Decoder):
                  *,
                  tokenizer=None,  # for text in and text out
                  compile: bool = False, # fixed shapes, and on a GPU each round as one CUDA graph
+                 probe: bool = True, # run the target a dozen times, once: is it in blocks what it is plainly?
                 ):
-        check_model(target, "target")
+        admit(target, "target", probe)
         self.target, self.drafter, self.gamma, self.tokenizer = target, None, 0, _check_tokenizer(tokenizer)
-        self.compile, self.graphs = bool(compile), Counter()
+        self.compile, self.graphs, self.eager = bool(compile), Counter(), {}

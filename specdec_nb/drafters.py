@@ -9,8 +9,9 @@ __all__ = ['Draft', 'Drafter', 'DrafterCheck', 'check_drafter', 'read_tail', 'fi
 # %% ../nbs/07_drafters.ipynb #cell-005
 import copy
 import inspect
-from collections.abc import Callable, Sequence
-from numbers import Integral
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral, Real
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from torch.nn.functional import one_hot, pad
 from .exactness import chisquare_law
 from .theory import best_gamma
 from .sampling import DRAFT, RowParams, edit_logits, probabilities, sample, uniforms
-from .cache import check_model, context_length, tail, vocabulary, _has_encoder
+from .cache import check_structure, context_length, tail, vocabulary, _has_encoder
 from .llama_step import cached_model
 
 # %% ../nbs/07_drafters.ipynb #cell-009
@@ -111,13 +112,14 @@ def _groups(draft, q, i, least=100):
     for g in (group.bincount() >= least).nonzero()[:, 0]: yield rows[group == g]
 
 def _p_values(draft, vocab):
-    "One chi-square test of tokens against q for each place and group"
+    "One chi-square test of tokens against q for each place and group: (place, p-value)"
     q = _claims(draft, vocab)
     for i in range(q.shape[1]):
         for rows in _groups(draft, q, i):
             law = q[rows, i].mean(0).double().cpu().numpy()
             if len(rows) * min(law.max(), 1 - law.max()) > 5.01:      # else there is nothing to compare
-                yield chisquare_law(draft.tokens[rows, i].cpu().numpy(), law / law.sum()).p_value
+                drawn = draft.tokens[rows, i].cpu().numpy()
+                yield i, chisquare_law(drawn, law / law.sum()).p_value
 
 # %% ../nbs/07_drafters.ipynb #cell-033
 def _request(drafter, texts, darts, temperature, noise=0):
@@ -138,6 +140,25 @@ def _differ(a, b, vocab):
     same = torch.equal(a.tokens[stands], b.tokens[stands])
     return not (same and torch.allclose(_claims(a, vocab)[stands], _claims(b, vocab)[stands], atol=1e-4))
 
+# %% ../nbs/07_drafters.ipynb #early-code
+def _certain(draft, vocab):
+    "Where nothing is left to a dart: it is sure, or stands by no token, [R, G]"
+    return (_claims(draft, vocab).amax(-1) == 1) | ~_stands(draft)
+
+def _early(a, b, j, vocab):
+    "What two drafts tell apart before their darts differ, from place `j` on"
+    (here, there), place = map(_stands, (a, b)), torch.arange(a.tokens.shape[1])
+    before, sure = place < j, _certain(a, vocab) & _certain(b, vocab)
+    settled = before | (place == j) & ~sure   # where q is, and whether there is a token
+    q = (_claims(a, vocab) - _claims(b, vocab)).abs().amax(-1) > 1e-4
+    faults = {_LATER: before & here & there & (a.tokens != b.tokens),
+              _OWN: settled & here & there & q, _FAR: settled & (here != there)}
+    return [fault for fault, where in faults.items() if where.any()]
+
+_LATER = "a token hangs on the dart of a later place"
+_OWN = "q hangs on its token's own dart, or on a later one"
+_FAR = "how far it drafts hangs on a dart that is not yet due"
+
 # %% ../nbs/07_drafters.ipynb #cell-036
 def _row_faults(drafter, texts, vocab, temperature, darts):
     "Does a row's draft hang on its text and darts alone?"
@@ -145,29 +166,55 @@ def _row_faults(drafter, texts, vocab, temperature, darts):
         return _request(drafter.start(vocab), [texts[r] for r in rows], darts[rows], temperature, noise)
     every = list(range(len(texts)))
     whole = asked(every)
-    if _differ(whole, asked(every), vocab): yield "the same darts give another draft"
+    if _differ(whole, asked(every), vocab): yield _AGAIN
     if _differ(whole, asked(every, vocab - 1), vocab): yield "it reads past a row's length"
-    if any(_differ(_pick(whole, [r]), asked([r]), vocab) for r in every): yield "a row hangs on its neighbours"
+    alone = [_differ(_pick(whole, [r]), asked([r]), vocab) for r in every]
+    if any(alone): yield _NEIGHBOURS
 
+_AGAIN = ("the same darts give another draft: "
+          "it draws by itself, or keeps something across `start`")
+_NEIGHBOURS = "a row hangs on its neighbours"
+
+def _others(darts): return (darts + .5) % 1
+
+def _begun(drafter, texts, vocab, temperature, darts):
+    "A drafter under way, and its first draft"
+    at = drafter.start(vocab)
+    at.tell([len(text) for text in texts], [0] * len(texts))
+    return at, _request(at, texts, darts, temperature)
+
+def _dart_faults(drafter, texts, vocab, temperature, darts):
+    "Does a draft hang on darts of places behind those that it speaks of?"
+    def first(darts): return _begun(drafter, texts, vocab, temperature, darts)[1]
+    for j in range(darts.shape[1]):
+        changed = torch.cat([darts[:, :j], _others(darts[:, j:])], 1)
+        yield from _early(first(darts), first(changed), j, vocab)
+
+# %% ../nbs/07_drafters.ipynb #memory-code
 def _memory_faults(drafter, texts, vocab, temperature, darts):
-    "Does a second round hang on drafts that were not emitted, or on rows that have left?"
-    def second(first, kept, rows):
-        at = drafter.start(vocab)
-        at.tell([len(text) for text in texts], [0] * len(texts))
-        draft = _request(at, texts, first, temperature)
-        kept_of = draft.lengths.clamp_max(kept).tolist()
-        new = [[*text, *row[:n], texts[0][0]] for text, row, n in zip(texts, draft.tokens.tolist(), kept_of)]
-        at.select(torch.tensor(rows))
-        at.tell([len(new[r]) for r in rows], [kept_of[r] for r in rows])
-        return _request(at, [new[r] for r in rows], darts.roll(1, 0)[rows], temperature)
-    every, other = list(range(len(texts))), 1 - darts - 1e-9
-    for kept in (0, 1):
-        changed = torch.cat([darts[:, :kept], other[:, kept:]], 1)
-        after, fewer = second(darts, kept, every), every[:0:-1]
-        if _differ(after, second(changed, kept, every), vocab):
-            yield "a draft hangs on earlier drafts that were not emitted"
-        if _differ(_pick(after, fewer), second(darts, kept, fewer), vocab):
+    "Does a second draft hang on what was discarded of the first, or on other rows?"
+    first = _begun(drafter, texts, vocab, temperature, darts)[1]
+    every, again = [*range(len(texts))], darts.roll(1, 0)
+    place = torch.arange(darts.shape[1])
+    def second(darts, kept, rows, of):             # of: those that drafted first
+        new = [[*text, *row[:n], texts[0][0]]
+               for text, row, n in zip(texts, first.tokens.tolist(), kept)]
+        at, _ = _begun(drafter, [texts[r] for r in of], vocab, temperature, darts[of])
+        at.select(torch.tensor([of.index(r) for r in rows]))
+        at.tell([len(new[r]) for r in rows], [kept[r] for r in rows])
+        return _request(at, [new[r] for r in rows], again[rows], temperature)
+    for kept in (first.lengths.clamp_max(most).tolist() for most in (0, 1)):
+        whole, fewer = second(darts, kept, every, every), every[:0:-1]
+        for j in range(len(place) - 1):
+            settled = place <= torch.tensor(kept)[:, None] + j          # [R, G]
+            changed = second(darts.where(settled, _others(darts)), kept, every, every)
+            if _early(whole, changed, j, vocab): yield _DISCARDED
+        some = _pick(whole, fewer)
+        if _differ(some, second(darts, kept, fewer, every), vocab):
             yield "rows are confused when others leave"
+        if _differ(some, second(darts, kept, fewer, fewer), vocab): yield _NEIGHBOURS
+
+_DISCARDED = "a draft hangs on discarded drafts, whose positions are still to come"
 
 # %% ../nbs/07_drafters.ipynb #cell-039
 def _check_whole(name, value, least):
@@ -175,24 +222,65 @@ def _check_whole(name, value, least):
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be a whole number, {least} or more; got {value!r}")
 
-def _check_request(texts, vocab, gamma, n):
-    "Refuse what cannot be examined"
-    if not texts or not all(map(len, texts)): raise ValueError(f"texts must each hold an id; got {texts!r}")
-    if max(max(text) for text in texts) >= vocab: raise ValueError(f"texts must hold ids below vocab, {vocab}")
+def _check_number(name, value, within, wanted):
+    "Refuse what is no number, or one out of bounds"
+    if isinstance(value, Real) and within(value): return
+    raise ValueError(f"{name} must be {wanted}; got {value!r}")
+
+def _lists(x):
+    x = x.tolist() if hasattr(x, "tolist") else x
+    return [*x] if isinstance(x, Sequence) else []
+
+def _check_request(drafter, texts, vocab, gamma, n):
+    "Refuse what cannot be examined; the texts as lists"
+    wanted = "start", "draft", "tell", "select"
+    has = [callable(getattr(drafter, name, None)) for name in wanted]
+    if isinstance(drafter, type) or not all(has):
+        raise TypeError(f"drafter: got {drafter!r}; it takes a Drafter, with "
+                        f"{', '.join(wanted)}")
+    if getattr(drafter, "parents", None):
+        raise ValueError(f"drafter: a {type(drafter).__name__} with a tree is not "
+                         "examined here; check_exact does it")
+    _check_whole("vocab", vocab, 1)
     _check_whole("gamma", gamma, 1)
     _check_whole("n", n, 100)
+    lists = [_lists(text) for text in _lists(texts)]
+    if not lists or not all(lists):
+        raise ValueError(f"texts must each hold an id; got {texts!r}")
+    known = (isinstance(i, Integral) and 0 <= i < vocab for text in lists for i in text)
+    if all(known): return lists
+    raise ValueError(f"texts must hold ids below vocab, {vocab}; got {texts!r}")
 
 # %% ../nbs/07_drafters.ipynb #cell-040
 class DrafterCheck(NamedTuple):
     "What `check_drafter` found"
     faults: list[str]   # empty: nothing was found
-    p_value: float      # of the draws against q: the smallest of all tests, times their number
-    tests: int          # how many there were; none where the drafter is certain of every token
+    p_value: float      # of draws against q: the smallest of all, times their number
+    tests: int          # how many there were; 0: the p-value is NaN
     n: int              # how many rows drew after each text
+    untested: str = ""  # where q was held against no draws, and what would help
 
     def __repr__(self):
-        verdict = "; ".join(self.faults) or "honest"
-        return f"DrafterCheck({verdict}: p={self.p_value:.3g} in {self.tests} tests of up to {self.n} draws)"
+        none = "honest" if self.tests else "no fault found"
+        figures = f"p={self.p_value:.3g} in {self.tests} tests of up to {self.n} draws"
+        said = [figures] * (self.tests > 0) + [self.untested] * (self.untested != "")
+        return f"DrafterCheck({'; '.join(self.faults) or none}: {'; '.join(said)})"
+
+# %% ../nbs/07_drafters.ipynb #untested-code
+def _untested(drafts, tested, vocab, temperature):
+    "Where q was held against no draws after any text, and what would help"
+    def ever(of): return torch.stack([of(draft).any(0) for draft in drafts]).any(0)
+    chance = ever(lambda draft: ~_certain(draft, vocab)).nonzero()[:, 0].tolist()
+    few = [str(i + 1) for i in chance if i not in tested]
+    if few:
+        places = f"place{'s' * (len(few) > 1)} {', '.join(few)}"
+        return f"q is not tested at {places}: too few draws; a larger n would help"
+    if tested: return ""
+    if ever(_stands).any():
+        when = ", as temperature 0 asks" if temperature == 0 else ""
+        return "q is not tested: it was certain of every token" + when
+    return ("q is not tested: it stood by no token; "
+            "texts after which it drafts would help")
 
 # %% ../nbs/07_drafters.ipynb #cell-043
 def check_drafter(drafter: Drafter,          # anything with the methods of `Drafter`
@@ -204,20 +292,26 @@ def check_drafter(drafter: Drafter,          # anything with the methods of `Dra
                   seed: int = 0,             # of the darts
                   level: float = 1e-6,       # a p-value below this is a fault
                  ) -> DrafterCheck:
-    "Is its q what it drew from, and does a draft hang on its own row's text and darts alone?"
-    _check_request(texts, vocab, gamma, n)
-    darts, p_values = uniforms(seed, torch.arange(n)[:, None], DRAFT, torch.arange(gamma)), []
+    "Is its q what it drew from, and does it hang on its text and on darts now due?"
+    texts = _check_request(drafter, texts, vocab, gamma, n)
+    _check_number("temperature", temperature, lambda t: 0 <= t < np.inf, "0 or more")
+    _check_number("level", level, lambda x: 0 < x < 1, "between 0 and 1")
+    _check_whole("seed", seed, 0)
+    darts = uniforms(seed, torch.arange(n)[:, None], DRAFT, torch.arange(gamma))
+    found, drafts = [], []
     for text in texts:
-        draft = _request(drafter.start(vocab), [text] * n, darts, temperature)
-        fault = _form_fault(draft, torch.full((n,), gamma), vocab, (n, gamma))
-        if fault: return DrafterCheck([fault], 0.0, 0, n)
-        p_values += _p_values(draft, vocab)
-    p = min([1.0, *(x * len(p_values) for x in p_values)])
+        drafts.append(_request(drafter.start(vocab), [text] * n, darts, temperature))
+        fault = _form_fault(drafts[-1], torch.full((n,), gamma), vocab, (n, gamma))
+        if fault: return DrafterCheck([fault], np.nan, 0, n, "nothing else is tested")
+        found += _p_values(drafts[-1], vocab)
+    p = min([1.0, *(x * len(found) for _, x in found)]) if found else np.nan
     faults = ["the tokens do not follow q"] * (p < level)
     rows = [*texts, texts[0][:1]]                                               # never one row alone
     for some in darts.repeat(len(rows), 1).split(len(rows))[:6]:                # six trials
-        for check in (_row_faults, _memory_faults): faults += check(drafter, rows, vocab, temperature, some)
-    return DrafterCheck(list(dict.fromkeys(faults)), p, len(p_values), n)
+        for check in (_row_faults, _dart_faults, _memory_faults):
+            faults += check(drafter, rows, vocab, temperature, some)
+    untested = _untested(drafts, {i for i, _ in found}, vocab, temperature)
+    return DrafterCheck(list(dict.fromkeys(faults)), p, len(found), n, untested)
 
 # %% ../nbs/07_drafters.ipynb #cell-052
 _CHUNK = 512                                         # how many tokens of a row are read at once
@@ -240,8 +334,8 @@ def read_tail(cached: object,        # a model with a cache, of `cached_model`
 # %% ../nbs/07_drafters.ipynb #cell-055
 class _Reader:
     "A model with a cache, and how many tokens of each row it has read"
-    def __init__(self, model, rows, capacity, sources=None):
-        self.cached, self.read, self.drafted = cached_model(model, rows, capacity), [0] * rows, 0
+    def __init__(self, model, rows, capacity, sources=None, width=0):    # width: of the texts it was made for
+        self.width, self.cached, self.read, self.drafted = width, cached_model(model, rows, capacity), [0] * rows, 0
         if sources is not None: self.cached.read(sources)
 
     def plan(self, told, G):                                  # told: how long the rows are now, on the host
@@ -292,11 +386,18 @@ def _readable(model, ids, lengths):
     return ids.clamp_max(vocabulary(model) - 1), lengths.clamp_max(context_length(model))
 
 # %% ../nbs/07_drafters.ipynb #cell-065
-def _room(reader, model, rows, capacity, sources=None):
-    "The reader if its cache is large enough, else a new one"
-    capacity = min(-(-capacity // 64) * 64, context_length(model))
-    fits = reader is not None and len(reader.read) == rows and reader.cached.capacity >= capacity
-    return reader if fits else _Reader(model, rows, capacity, sources)
+def _room(reader, model, rows, width, G, sources=None):
+    "The reader, if it was made for texts [R, width] or has room for G drafts behind them; else a new one"
+    capacity = min(-(-(width + G) // 64) * 64, context_length(model))
+    if reader is not None and len(reader.read) == rows:
+        if width <= reader.width or capacity <= reader.cached.capacity: return reader
+    return _Reader(model, rows, capacity, sources, width)
+
+def _check_head(model, name):
+    "Refuse a model that says nothing"
+    if getattr(model, "can_generate", lambda: True)(): return
+    raise ValueError(f"{name}: {type(model).__name__} has no head that says which token "
+                     "is next; load it with AutoModelForCausalLM")
 
 def _heard(model, sources):
     "The sources for the encoder that a model has, as ids that it knows; None for a model without one"
@@ -326,7 +427,8 @@ class ModelDrafter(Drafter):
     def __init__(self,
                  model: torch.nn.Module, # a causal LM of transformers with the target's tokenizer
                 ):
-        check_model(model, "drafter")
+        check_structure(model, "drafter")
+        _check_head(model, "drafter")
         self.model, self.vocab = model, vocabulary(model)
         self._reader, self._lengths, self._plan, self._sources = None, None, None, None
 
@@ -361,7 +463,7 @@ class ModelDrafter(Drafter):
         if self._past_reach: return _nothing(uniforms)
         draw, able = _drawing(params, self.vocab, ids, lengths), gamma.minimum(_reach(self.model, lengths))
         ids, lengths = _readable(self.model, ids, lengths)
-        self._reader = _room(self._reader, self.model, len(ids), ids.shape[1] + uniforms.shape[1], self._sources)
+        self._reader = _room(self._reader, self.model, *ids.shape, uniforms.shape[1], self._sources)
         behind, longest = self._plan or (self._reader.plan(self._lengths, uniforms.shape[1]), max(self._lengths))
         if self._plan is None: self._lengths = None                 # what was told holds for one draft
         logits = self._reader.catch_up(ids, lengths, longest, behind)
@@ -379,17 +481,22 @@ class _Counts(NamedTuple):
     share: torch.Tensor # of each token in the corpus, [width]
     keys: list          # for each order from 2 on: sorted numbers `context * width + token`, [K]
     times: list         # for each order: how often each of them came, [K]
+    most: list          # for each order: how many kinds followed one context, at most
 
-    def to(self, device): return _Counts(self.share.to(device), *([x.to(device) for x in xs] for xs in self[1:]))
+    def to(self, device):
+        keys, times = ([x.to(device) for x in xs] for xs in (self.keys, self.times))
+        return _Counts(self.share.to(device), keys, times, self.most)
 
 def _count(corpus, order):
     "Count a line of ids [N] up to an order; no more than N numbers for each"
-    counts, rank = _Counts(corpus.bincount().double() / len(corpus), [], []), corpus
+    counts, rank = _Counts(corpus.bincount().double() / len(corpus), [], [], []), corpus
     for n in range(2, order + 1):
         pairs = rank[:len(corpus) - n + 1] * len(counts.share) + corpus[n - 1:]
         keys, rank, times = pairs.unique(return_inverse=True, return_counts=True)
         counts.keys.append(keys)
         counts.times.append(times)
+        kinds = (keys // len(counts.share)).unique_consecutive(return_counts=True)[1]
+        counts.most.append(int(kinds.max()))
     return counts
 
 # %% ../nbs/07_drafters.ipynb #cell-105
@@ -408,30 +515,35 @@ def _number(counts, context):
         number = at.where(keys[at] == key, -1)
     return number
 
-def _mix(q, number, keys, times):
+def _mix(q, number, keys, times, most):
     "Mix what followed the contexts with `q` of the shorter ones, [R, width]"
     width = q.shape[1]
     first, end = (torch.searchsorted(keys, (number + i) * width) for i in (0, 1))
     kinds = (end - first).where(number >= 0, 0)                                # [R]
-    rows = torch.arange(len(q), device=q.device).repeat_interleave(kinds)      # slices end to end, [S]
-    at = torch.arange(len(rows), device=q.device) + (first - kinds.cumsum(0) + kinds)[rows]
-    seen = torch.zeros_like(q).index_put_((rows, keys[at] % width), times[at].double())
+    i = torch.arange(most, device=q.device)        # through the longest slice, [S]
+    at, inside = (first[:, None] + i).clamp_max(len(keys) - 1), i < kinds[:, None]
+    often = times[at].where(inside, 0).double()    # [R, S]
+    seen = torch.zeros_like(q).scatter_add(1, keys[at] % width, often)
     return (seen + kinds[:, None] * q) / (seen.sum(1) + kinds)[:, None].clamp_min(1) + q * (kinds == 0)[:, None]
 
 def _law(counts, context, order):
     "What the counts up to an order say comes after each context [R, m], [R, width]"
     q, m = counts.share.expand(len(context), -1), context.shape[1]
-    for n, (keys, times) in enumerate(zip(counts.keys[:min(order - 1, m)], counts.times), 1):
-        q = _mix(q, _number(counts, context[:, m - n:]), keys, times)
+    each = zip(counts.keys[:min(order - 1, m)], counts.times, counts.most)
+    for n, slices in enumerate(each, 1):
+        q = _mix(q, _number(counts, context[:, m - n:]), *slices)
     return q
 
 # %% ../nbs/07_drafters.ipynb #cell-108
 def _line(corpus, least):
     "The corpus as a tensor, refused if it is no line of ids"
-    corpus = torch.as_tensor(corpus)
-    if corpus.ndim != 1 or len(corpus) < least or corpus.is_floating_point() or corpus.min() < 0:
-        raise ValueError(f"corpus must be one line of at least {least} ids; got shape {list(corpus.shape)}")
-    return corpus.long()
+    try: line = torch.as_tensor(corpus)
+    except (TypeError, ValueError, RuntimeError): line = torch.empty(0, 0)
+    whole = not line.dtype.is_floating_point and line.dtype != torch.bool
+    if whole and line.ndim == 1 and len(line) >= least and line.min() >= 0:
+        return line.long()
+    raise ValueError(f"corpus must be one line of at least {least} ids, as a tokenizer "
+                     f"gives them; got a {type(corpus).__name__}, {repr(corpus)[:60]}")
 
 # %% ../nbs/07_drafters.ipynb #cell-109
 class NGramDrafter(Drafter):
@@ -523,28 +635,53 @@ class _Pool(NamedTuple):
     room: torch.Tensor  # how many tokens there are from each place to the next gap, [N + 1]
     owner: torch.Tensor # the seed that each place was drawn with, [N + 1]; -1: none
 
-def _laid_out(texts, vocab):
-    "Lay (ids, seed) pairs in a line; ids that the target lacks become gaps"
-    line = [t if t < vocab else _GAP for ids, _ in texts for t in [*ids, _GAP]]
+def _laid_out(texts):
+    "Lay (ids, seed) pairs in a line: ids and gaps, and below each whose it is, [2, N]"
+    line = [t for ids, _ in texts for t in [*ids, _GAP]]
     owner = [-1 if seed is None else seed for ids, seed in texts for _ in [*ids, _GAP]]
-    room = [0] * (len(line) + 1)
-    for i in reversed(range(len(line))): room[i] = 0 if line[i] == _GAP else room[i + 1] + 1
-    return _Pool(torch.tensor([line], dtype=torch.long), torch.tensor(room), torch.tensor([*owner, -1]))
+    return torch.tensor([line, owner], dtype=torch.long)
+
+def _newest(line, size):
+    "The end of a line, `size` tokens long; the oldest text in it may be cut short"
+    tokens = (line[0] != _GAP).nonzero()[:, 0]
+    return line if len(tokens) <= size else line[:, int(tokens[-size]):].clone()
+
+def _pool(line, vocab):
+    "The pool for a target: ids that it lacks become gaps"
+    ids, place = line[0].where(line[0] < vocab, _GAP), torch.arange(line.shape[1])
+    gap = place.where(ids == _GAP, len(place)).flip(0).cummin(0)[0].flip(0)  # the next
+    return _Pool(ids[None], pad(gap - place, (0, 1)), pad(line[1], (0, 1), value=-1))
+
+# %% ../nbs/07_drafters.ipynb #pool-shelf
+class _Shelf(NamedTuple):
+    "Texts laid out, and the pools that were made of them"
+    line: torch.Tensor  # as `_laid_out` has it, [2, N]
+    pools: dict         # (size of a vocabulary, device) -> _Pool
+
+    def more(self, texts, size):
+        "Another shelf, with these (ids, seed) pairs behind the rest"
+        texts = [text for text in texts if text[0]]
+        if not texts: return self
+        return _Shelf(_newest(torch.cat([self.line, _laid_out(texts)], 1), size), {})
+
+    def pool(self, vocab, device):
+        if (vocab, device) not in self.pools:
+            pool = _Pool(*(x.to(device) for x in _pool(self.line, vocab)))
+            self.pools[vocab, device] = pool
+        return self.pools[vocab, device]
 
 def _seeded(text, seed):
     "The (ids, seed) pairs that a text or a `Generation` brings"
     if hasattr(text, "sequences"):
+        if seed is not None:
+            raise ValueError(f"seed: a Generation brings its own; got {seed!r}")
         return [([*p, *ids], s) for p, ids, s in zip(text.prompts, text.sequences, text.seeds)]
-    if all(isinstance(i, Integral) and i >= 0 for i in text): return [([int(i) for i in text], seed)]
+    if seed is not None: _check_whole("seed", seed, 0)
+    ids = text.tolist() if hasattr(text, "tolist") else text
+    row = isinstance(ids, Sequence)
+    if row and all(isinstance(i, Integral) and i >= 0 for i in ids):
+        return [([int(i) for i in ids], seed)]
     raise ValueError(f"text must be ids, 0 or more, or a Generation; got {text!r}")
-
-def _newest(texts, size):
-    "The last texts, as many as `size` tokens hold; the oldest of them may be cut short"
-    kept, room = [], size
-    for ids, seed in reversed(texts):
-        if room > 0 and ids: kept.append((ids[-room:], seed))
-        room -= len(ids)
-    return kept[::-1]
 
 # %% ../nbs/07_drafters.ipynb #cell-149
 def _open_to(seeds, rows, pool):
@@ -552,9 +689,11 @@ def _open_to(seeds, rows, pool):
     filled, documents = pool.room > 0, (pool.owner < 0).expand(rows, -1)
     if seeds is None: return documents & filled
     if len(seeds) != rows: raise ValueError(f"seeds must be one for each row; got {len(seeds)} for {rows}")
-    return (documents | (pool.owner != seeds.to(pool.owner.device)[:, None])) & filled
+    return (documents | (pool.owner != seeds[:, None])) & filled
 
 # %% ../nbs/07_drafters.ipynb #cell-151
+_ADDING = Lock()  # threads that add to one pool lose no text
+
 class SuffixDrafter(Drafter):
     "A pool of earlier texts as the Intern: what followed the longest match of a row's last tokens"
     def __init__(self,
@@ -565,27 +704,31 @@ class SuffixDrafter(Drafter):
                 ):
         for name, value, least in (("shortest", shortest, 1), ("longest", longest, shortest), ("size", size, 1)):
             _check_whole(name, value, least)
+        if not isinstance(texts, Iterable) or isinstance(texts, str):
+            raise ValueError(f"texts must be a list of lists of ids; got {texts!r}")
         self.longest, self.shortest, self.size = longest, shortest, size
-        self._texts, self._pool, self._seeds = [], _laid_out([], 0), None
-        for text in texts: self.add(text)
+        pairs = [pair for text in texts for pair in _seeded(text, None)]
+        self._shelf = _Shelf(_laid_out([]), {}).more(pairs, size)
+        self._vocab, self._seeds = 0, None
 
     def add(self,
             text: object,            # a list of ids, or a `Generation`, each row of which brings its seed
             seed: int | None = None, # that a list of ids was drawn with; None: it was not drawn
            ) -> None:
         "Put a text into the pool, for generations that start later"
-        self._texts = _newest(self._texts + _seeded(text, seed), self.size)
+        with _ADDING: self._shelf = self._shelf.more(_seeded(text, seed), self.size)
 
     def start(self, vocab, seeds=()):
         "The pool as it is now, for rows with these seeds"
         fresh = copy.copy(self)
-        fresh._pool = _laid_out(self._texts, vocab)
+        fresh._vocab = vocab
         fresh._seeds = torch.tensor(list(seeds)) if len(seeds) else None
         return fresh
 
     def draft(self, ids, lengths, gamma, params, uniforms):
         "Find the longest, then latest match that the row may see, and copy what followed it"
-        pool = self._pool = _Pool(*(x.to(ids.device) for x in self._pool))
+        pool = self._shelf.pool(self._vocab, ids.device)
+        if self._seeds is not None: self._seeds = self._seeds.to(ids.device)
         if pool.line.shape[1] == 0: return _nothing(uniforms)
         depth = _agreement(pool.line, _recent(ids, lengths, self.longest))
         place, found = _deepest(depth, _open_to(self._seeds, len(ids), pool))
@@ -667,6 +810,9 @@ def _first_layers(model, layers):
     "A model of the first layers of another, with its embeddings, its last norm and its head"
     base, config = getattr(model, model.base_model_prefix), copy.deepcopy(model.config)
     text = config.get_text_config()
+    if getattr(text, "hidden_size_per_layer_input", None):
+        raise ValueError(f"target: {type(model).__name__} has inputs of its own for every "
+                         "layer, so its first layers do not run alone; give a smaller model")
     lists = {name: len(part) for name, part in base.named_children() if isinstance(part, torch.nn.ModuleList)}
     name = next((name for name, n in lists.items() if n == text.num_hidden_layers), None)
     if name is None: raise ValueError(f"target: {type(model).__name__} keeps its layers where none are looked for")
@@ -684,7 +830,8 @@ class EarlyExitDrafter(ModelDrafter):
                  target: torch.nn.Module, # a causal LM of transformers; it is not changed
                  layers: int,             # how many of its layers to run
                 ):
-        check_model(target, "target")
+        check_structure(target, "target")
+        _check_head(target, "target")
         if _has_encoder(target):
             raise ValueError(f"target: {type(target).__name__} has an encoder; the first layers of a decoder alone "
                              "are taken from a model without one")
@@ -695,14 +842,16 @@ class EarlyExitDrafter(ModelDrafter):
         self.layers = layers
 
 # %% ../nbs/07_drafters.ipynb #cell-181
-def _check_controller(longest, alpha, weight, memory, probe):
+def _check_controller(longest, c, v, alpha, weight, memory, probe):
     "Refuse settings that make no sense"
     _check_whole("longest", longest, 1)
     _check_whole("probe", probe, 1)
-    for name, value, ok, wanted in (("alpha", alpha, 0 <= alpha <= 1, "from 0 to 1"),
-                                    ("weight", weight, 0 < weight < np.inf, "a number above 0"),
-                                    ("memory", memory, 1 <= memory < np.inf, "a number, 1 or more")):
-        if not ok: raise ValueError(f"{name} must be {wanted}; got {value!r}")
+    _check_number("c", c, lambda x: 0 <= x < np.inf, "a number, 0 or more")
+    if not callable(v):
+        _check_number("v", v, lambda x: 0 < x < np.inf, "a number above 0, or a function")
+    _check_number("alpha", alpha, lambda x: 0 <= x <= 1, "from 0 to 1")
+    _check_number("weight", weight, lambda x: 0 < x < np.inf, "a number above 0")
+    _check_number("memory", memory, lambda x: 1 <= x < np.inf, "a number, 1 or more")
 
 def _learned(row, keep, asked, tested, accepted):
     "A row's (accepted, tested, rounds at 0) after one more round; what is known fades by `keep` a draft"
@@ -722,7 +871,7 @@ class AdaptiveGamma:
                  memory: float = 32.0,  # how many judged drafts are remembered, about
                  probe: int = 16,       # after so many rounds at 0, a row drafts one token
                 ):
-        _check_controller(longest, alpha, weight, memory, probe)
+        _check_controller(longest, c, v, alpha, weight, memory, probe)
         self.longest, self.probe, self._guess = longest, probe, (alpha * weight, weight)
         self._keep, self._best = 1 - 1 / memory, best_gamma(np.linspace(0, 1, 1001), c, v, longest).tolist()
         self._rows = []

@@ -15,14 +15,15 @@ from importlib.resources import files
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional as F
 
-from .sampling import RowParams, edit_logits, probabilities, sample, tree_of
-from .cache import vocabulary
+from .sampling import RowParams, edit_logits, probabilities, sample, tree_of, _numbers_on
+from .cache import check_structure, vocabulary, _has_encoder
 from .models import encode_speeches, load_corpus, load_pair, split_speeches, train, windows, _made, _spread
-from .drafters import Draft, Drafter, fit_vocabulary, _check_whole, _nothing
+from .drafters import Draft, Drafter, fit_vocabulary, _check_head, _check_whole, _nothing
 
 # %% ../nbs/18_medusa.ipynb #cell-009
 class MedusaHeads(nn.Module):
@@ -33,6 +34,7 @@ class MedusaHeads(nn.Module):
                  told: bool = True, # whether they are told the token that was drawn from the state; the paper's are not
                 ):
         super().__init__()
+        _check_whole("width", width, 1)
         _check_whole("places", places, 1)
         self.blocks = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(places))
         self.told = nn.Linear(width, width, bias=False) if told else None
@@ -47,6 +49,39 @@ class MedusaHeads(nn.Module):
         return torch.stack([hidden + F.silu(block(hidden) + said) for block in self.blocks], -2)
 
 # %% ../nbs/18_medusa.ipynb #cell-012
+def _check_heads(heads, model, whose):
+    "Refuse what are no heads for a model"
+    if not isinstance(heads, MedusaHeads):
+        raise TypeError(f"heads: got a {type(heads).__name__}; it takes MedusaHeads")
+    had, width = len(heads.blocks[0].weight), model.config.get_text_config().hidden_size
+    if had == width: return
+    raise ValueError(f"heads: take hidden states of {had} numbers; "
+                     f"the {whose}'s have {width}")
+
+def _check_type(heads, model, whose):
+    "Refuse heads in another precision or place than a model's"
+    weight = heads.blocks[0].weight
+    if (weight.dtype, weight.device) == (model.dtype, model.device): return
+    raise ValueError(f"heads: are {weight.dtype} on {weight.device}, and the {whose} "
+                     f"is {model.dtype} on {model.device}; move them with "
+                     f"heads.to({whose}.device, {whose}.dtype)")
+
+def _check_look(professor, heads, ids, name):
+    "Refuse a Professor, heads or texts that cannot be looked into"
+    parts = [getattr(professor, part, None) for part in ("model", "lm_head")]
+    if not all(isinstance(part, nn.Module) for part in parts):
+        raise TypeError(f"professor: got a {type(professor).__name__}; "
+                        "it takes a Llama, with its model and lm_head")
+    _check_heads(heads, professor, "professor")
+    given, vocab = isinstance(ids, torch.Tensor), vocabulary(professor)
+    whole = given and ids.dtype in (torch.int64, torch.int32)
+    if not whole or ids.ndim != 2 or not len(ids):
+        what = f"{ids.dtype}, {list(ids.shape)}" if given else f"a {type(ids).__name__}"
+        raise ValueError(f"{name} must be a tensor of ids, [R, T + 1]; got {what}")
+    if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab:
+        raise ValueError(f"{name} must hold ids from 0 to {vocab - 1}; "
+                         f"got {int(ids.min())} to {int(ids.max())}")
+
 def _look_ahead(professor, heads, batch):
     "For each head its logits, and the Professor's at the places that it guesses; batch: [R, T + 1]"
     K, T = len(heads.blocks), batch.shape[1] - 1
@@ -61,6 +96,7 @@ def medusa_loss(professor: nn.Module, # a Llama; it is not changed
                ) -> Callable:         # (heads, batch [R, T + 1]) -> nats per token
     "The mean divergence of the heads' distributions from the Professor's at the places that they guess"
     def loss(heads, batch):
+        _check_look(professor, heads, batch, "batch")
         with torch.autocast(batch.device.type, torch.bfloat16):
             ahead = [[x.float().log_softmax(-1) for x in pair] for pair in _look_ahead(professor, heads, batch)]
         each = [F.kl_div(q, p, log_target=True, reduction="none").sum(-1).mean() for q, p in ahead]
@@ -74,7 +110,13 @@ def medusa_alpha(professor: nn.Module, # a Llama
                  ranks: int = 8,       # how many guesses of each head to rank, S
                 ) -> dict[str, list]:  # for each place: sampled, greedy, and under `ranks` the share of each rank, [K, S]
     "On given texts: the mass that each head shares with the Professor, and how often its s-th guess is his first"
+    _check_look(professor, heads, ids, "ids")
+    _check_type(heads, professor, "professor")
     _check_whole("ranks", ranks, 1)
+    most = vocabulary(professor)
+    if ranks > most:
+        raise ValueError(f"ranks must be at most the {most} tokens there are; "
+                         f"got {ranks}")
     found = {"sampled": [], "greedy": [], "ranks": []}
     with torch.no_grad():
         for q, p in _look_ahead(professor, heads, ids):
@@ -99,7 +141,9 @@ def train_medusa(out: str | Path,            # folder for the heads and the chec
                  seed: int = 0,              # of the windows
                 ) -> Path:                   # the heads, as `load_medusa` takes them
     "Train heads on a pair's Professor, going on from where an earlier run in `out` stopped"
-    for name, value in dict(steps=steps, batch=batch, every=every).items(): _check_whole(name, value, 1)
+    whole = dict(steps=steps, places=places, batch=batch, context=context, every=every)
+    for name, value in whole.items(): _check_whole(name, value, 1)
+    _check_whole("seed", seed, 0)
     made = _made(steps=steps, places=places, told=told, batch=batch, context=context, every=every, seed=seed)
     professor, _, tokenizer = load_pair(folder=pair)
     ids, held = (encode_speeches(tokenizer, part) for part in split_speeches(load_corpus(corpus)))
@@ -113,12 +157,40 @@ def train_medusa(out: str | Path,            # folder for the heads and the chec
     return Path(out)/"heads.safetensors"
 
 # %% ../nbs/18_medusa.ipynb #cell-017
+def _check_target(target):
+    "Refuse a model on which no heads can sit"
+    check_structure(target, "target")
+    _check_head(target, "target")
+    if not _has_encoder(target) and target.get_output_embeddings() is not None: return
+    raise ValueError(f"target: {type(target).__name__} has an encoder, or no output "
+                     "layer of its own; heads sit on a causal language model")
+
+def _tensors(path):
+    "The tensors in a file of heads, refused if it is none or damaged"
+    if not isinstance(path, str | Path):
+        raise TypeError(f"path: got {path!r}; it takes the name of a file, or None")
+    here = f"path: {str(path)!r}"
+    try: state = load_file(str(path))
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"{here} cannot be read: {error}")
+    wanted = {f"blocks.{k}.weight" for k in range(len(state.keys() - {"told.weight"}))}
+    if not wanted or state.keys() - {"told.weight"} != wanted:
+        raise ValueError(f"{here} holds no heads of `train_medusa`, or not all of them; "
+                         f"it has {sorted(state)}")
+    D = state["blocks.0.weight"].shape[-1]
+    for name, w in state.items():
+        if w.shape == (D, D) and w.is_floating_point() and w.isfinite().all(): continue
+        raise ValueError(f"{here} is damaged: {name} is {w.dtype}, {list(w.shape)}, "
+                         f"and must be finite numbers, {[D, D]}")
+    return state
+
 def load_medusa(target: nn.Module,              # the model they were trained on
                 path: str | Path | None = None, # made by `train_medusa`; None: the heads of the pair that ships
                ) -> MedusaHeads:
     "Heads from a file, where the target is and in its precision"
-    state, width = load_file(str(path or _SHIPPED)), target.config.get_text_config().hidden_size
-    if "blocks.0.weight" not in state: raise ValueError(f"path: {str(path)!r} holds no heads of `train_medusa`")
+    _check_target(target)
+    state = _tensors(str(_SHIPPED) if path is None else path)
+    width = target.config.get_text_config().hidden_size
     places, told = sum(name.startswith("blocks") for name in state), "told.weight" in state
     had = len(state["blocks.0.weight"])
     if had != width: raise ValueError(f"target: has hidden states of {width} numbers, and these heads take {had}")
@@ -156,7 +228,7 @@ def _guesses(drafter, ids, lengths, params, uniforms, tree):
     logits = drafter.target.get_output_embeddings()(drafter.heads(drafter._seen, drawn))           # [R, K, V]
     for d in range(1, max(tree.depths) + 1):
         scores = edit_logits(fit_vocabulary(logits[:, d - 1:d], drafter.vocab), params, ids, lengths, ids[:, :0])
-        yield draw_siblings(scores[:, 0], params, uniforms[:, _columns(tree, d)])
+        yield draw_siblings(scores[:, 0], params, uniforms[:, _numbers_on(ids.device, *_columns(tree, d))])
 
 # %% ../nbs/18_medusa.ipynb #lesson-cc77c47f
 def _padded(draft, uniforms):
@@ -181,22 +253,21 @@ def _laid_out(drafter, ids, lengths, gamma, params, uniforms):
 def _heads_of(target, heads):
     "The heads that ship, or the given ones, if they fit the target"
     if heads is None: return load_medusa(target)
-    if not isinstance(heads, MedusaHeads): raise TypeError(f"heads: got a {type(heads).__name__}; it takes MedusaHeads")
-    weight, width = heads.blocks[0].weight, target.config.get_text_config().hidden_size
-    if len(weight) != width:
-        raise ValueError(f"heads: take hidden states of {len(weight)} numbers; the target's have {width}")
-    if (weight.dtype, weight.device) != (target.dtype, target.device):
-        raise ValueError(f"heads: are {weight.dtype} on {weight.device}, and the target is {target.dtype} on "
-                         f"{target.device}; move them with heads.to(target.device, target.dtype)")
+    _check_heads(heads, target, "target")
+    _check_type(heads, target, "target")
     return heads
 
 def _form_of(tree, places):
     "The parents of a tree that is not deeper than there are heads; None for a chain"
     if tree is None: return None
-    parents = tuple(tree.tolist() if hasattr(tree, "tolist") else tree)
+    parents = tree.tolist() if hasattr(tree, "tolist") else tree
+    whole = isinstance(parents, Sequence) and all(isinstance(p, int) for p in parents)
+    if not whole:
+        raise TypeError(f"tree: got {tree!r}; it takes the parent of each node, "
+                        "-1 behind the text, or None for a chain")
     deep = max(tree_of(parents).depths)
     if deep > places: raise ValueError(f"tree: is {deep} deep, and there are {places} heads")
-    return parents
+    return tuple(parents)
 
 def _of_this_model(drafter, hidden=None, vocab=0):
     "What is shown; refused where it shows that the decoder's target is not the model under the heads"
@@ -214,6 +285,7 @@ class MedusaDrafter(Drafter):
                  heads: MedusaHeads | None = None,   # trained on it; None: those that ship
                  tree: Sequence[int] | None = None,  # the parent of each node, -1 behind the text; None: a chain
                 ):
+        _check_target(target)
         self.target, self.heads = target, _heads_of(target, heads)
         self.parents, self.vocab = _form_of(tree, len(self.heads.blocks)), vocabulary(target)
         self._seen = None                            # what the target's head read, [R, D]
@@ -241,9 +313,12 @@ def likely_tree(ranks: Sequence, # how often the s-th guess of each head is righ
                ) -> tuple[int, ...]: # their parents, as `MedusaDrafter` takes them
     "The tree of the likeliest paths, as if heads were right independently of each other"
     _check_whole("nodes", nodes, 1)
-    ranks = [[float(share) for share in head] for head in ranks]
-    if not ranks or not all(head and all(0 <= share <= 1 for share in head) for head in ranks):
+    try: shares = [[float(share) for share in head] for head in ranks]
+    except (TypeError, ValueError): shares = []
+    right = all(head and all(0 <= share <= 1 for share in head) for head in shares)
+    if not shares or not right:
         raise ValueError(f"ranks: got {ranks}; each head needs one share or more, from 0 to 1")
+    ranks = shares
     def right(path): return math.prod(ranks[k][s] for k, s in enumerate(path))
     found, open_ = [], [(0,)]
     while open_ and len(found) < nodes:

@@ -34,7 +34,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from .cache import check_model
+from .cache import check_structure
 
 # %% ../nbs/06_models.ipynb #cell-009
 _END = "<|end|>"                           # closes a speech; its id is 0
@@ -431,7 +431,7 @@ def _placed(kind, role, source, dtype, device, device_map):
     "A model, checked, where it is to run"
     how = dict(dtype=dtype) | ({} if device_map is None else dict(device_map=device_map))
     model = _opened(kind, "model", role, source, **how)
-    check_model(model, role)
+    check_structure(model, role)
     if device_map is not None or getattr(model, "is_quantized", False): return model.eval()
     try: return model.to(device).eval()
     except Exception as error:

@@ -19,7 +19,7 @@ from .reference import _law
 from .exactness import LawTest, chisquare_law, worst_power
 from .sampling import ACCEPT, DRAFT, RESAMPLE, SamplingParams
 from .sampling import edit_logits, probabilities, row_keys, row_params, uniforms
-from .cache import check_model, context_length, vocabulary, _has_encoder
+from .cache import check_structure, context_length, vocabulary, _has_encoder
 from .drafters import fit_vocabulary
 from .decoding import Generation, _eos, _evaluating, _roles, as_rows
 
@@ -89,7 +89,7 @@ def _check_counts(**given):
 
 def _check_prompt_and_target(prompt, target):
     if not hasattr(target, "probs"):
-        check_model(target, "target")
+        check_structure(target, "target")
         if len(prompt) >= context_length(target):
             raise ValueError(f"prompt: has {len(prompt)} tokens; "
                              f"the target's context of {context_length(target)} leaves no room")

@@ -323,8 +323,10 @@ def _check_names(given, known):
     unknown = [name for name in given if name not in known]
     if unknown: raise TypeError(f"{unknown[0]} is no sampling parameter; known are {', '.join(known)}")
 
+def _bound(field, row, value): return None if value is None else _count(field, row, value)
+
 _CHECKS = dict(temperature=_temperature, top_k=_off(_some, 0), top_p=_off(_part, 1.0), min_p=_off(_part, 0.0),
-               repetition_penalty=_off(_factor, 1.0), max_new_tokens=_count, min_new_tokens=_off(_some, 0),
+               repetition_penalty=_off(_factor, 1.0), max_new_tokens=_count, max_length=_bound, min_new_tokens=_off(_some, 0),
                eos_token_id=_eos, stop_strings=_stops, seed=_seed, n=_count)
 _SETS = "eos_token_id", "stop_strings"               # of these, a flat list is one set, shared
 
@@ -339,7 +341,8 @@ def _column(field, value, prompts):
 _FROM_CONFIG = dict(temperature="temperature", top_k="top_k", top_p="top_p", min_p="min_p",
                     n="num_return_sequences",
                     repetition_penalty="repetition_penalty", max_new_tokens="max_new_tokens",
-                    min_new_tokens="min_new_tokens", eos_token_id="eos_token_id", stop_strings="stop_strings")
+                    max_length="max_length", min_new_tokens="min_new_tokens",
+                    eos_token_id="eos_token_id", stop_strings="stop_strings")
 _NO_MATTER = {"do_sample", "pad_token_id", "bos_token_id", "decoder_start_token_id", "use_cache",
               "cache_config",
               "cache_implementation", "max_cache_len", "compile_config", "disable_compile",
@@ -360,8 +363,16 @@ def _config_fields(config):
                          "which this decoder cannot do; leave it out")
     given = {ours: getattr(config, theirs, None) for ours, theirs in _FROM_CONFIG.items()}
     given = {name: value for name, value in given.items() if value is not None}
+    given |= _length_fields(given)
     if not config.do_sample: return given | {"temperature": 0.0}
     return {"top_k": config._get_default_generation_params()["top_k"]} | given
+
+_SHORT = 20                # new tokens under a config that sets no length, as transformers has it
+
+def _length_fields(given):
+    "As transformers reads them: `max_new_tokens` wins over `max_length`, and one of them there is always"
+    if "max_new_tokens" in given: return dict(max_length=None)
+    return dict(max_new_tokens=given.get("max_length") or _SHORT)
 
 # %% ../nbs/03_sampling.ipynb #cell-138
 @dataclass(frozen=True)
@@ -372,7 +383,8 @@ class SamplingParams:
     top_p: float | list | None = None # keep the fewest tokens with this mass; None or 1: all
     min_p: float | list | None = None # keep tokens with this part of the highest probability; None or 0: all
     repetition_penalty: float | list | None = 1.0 # above 1: tokens of the text so far become less likely
-    max_new_tokens: int | list = 128  # 1 or more
+    max_new_tokens: int | list = 128  # 1 or more; 20 under a GenerationConfig that sets no length
+    max_length: int | list | None = None # the most tokens with the prompt's; None: no such bound
     min_new_tokens: int | list | None = 0 # what would end a row does not, before it has this many
     eos_token_id: object = "model"    # "model" (the target's own), None, an id, ids, or a list of lists
     stop_strings: object = ()         # a text, texts, or a list of lists: the row ends where its text has one
@@ -403,6 +415,7 @@ class SamplingParams:
             wanted = "a SamplingParams, a GenerationConfig of transformers, or None"
             raise TypeError(f"params must be {wanted}; got {type(params).__name__}")
         _check_names(given, [f.name for f in fields(cls)])
+        if "max_new_tokens" in given: given = {"max_length": None} | given       # the nearer word wins
         return replace(params or cls(), **given)
 
 # %% ../nbs/03_sampling.ipynb #cell-141
@@ -437,6 +450,12 @@ class Tree(NamedTuple):
     sees: torch.Tensor         # which nodes each node follows, itself among them, bool, [N, N]
     children: torch.Tensor     # of place 0, the text's end, and of place i + 1, node i; -1: none, [N + 1, S]
 
+    @property
+    def paths(self): # the nodes from the text's end to each place, itself among them, N + 1 tuples
+        found = [()]
+        for i, parent in enumerate(self.parents): found.append((*found[parent + 1], i))
+        return found
+
 # %% ../nbs/03_sampling.ipynb #tree-5fa6280a
 def tree_of(parents: Sequence[int],        # of each node; -1: it follows the text
             device: torch.device = "cpu",  # of the tensors
@@ -461,6 +480,11 @@ def _tree(parents, device):
     siblings = tuple(families[p + 1].index(i) for i, p in enumerate(parents))
     sees = torch.tensor([[j in line for j in range(len(parents))] for line in lines])
     return Tree(parents, tuple(depths), siblings, tuple(widths), sees.to(device), children.to(device))
+
+@lru_cache(1024)
+def _numbers_on(device, *numbers):
+    "Whole numbers that belong to a form, as a tensor that is made once, so that a round copies no lists"
+    with torch.inference_mode(False): return torch.tensor(numbers, dtype=torch.long, device=device)
 
 # %% ../nbs/03_sampling.ipynb #tree-3086eeda
 class TreeVerdict(NamedTuple):
@@ -495,7 +519,7 @@ class _Walk:
         self.end, self.n, self.path = torch.zeros_like(lengths), torch.zeros_like(lengths), []
         self.going, self.failed = lengths >= 0, lengths < 0
         self.before, self.claim = self.law, torch.zeros_like(self.law)              # of the last test that failed
-        above = torch.tensor(tree.parents, device=p.device) + 1
+        above = _numbers_on(p.device, *(parent + 1 for parent in tree.parents))
         x = tokens[..., None]
         self.p_x = p[:, above].gather(2, x)[..., 0].clone()                         # [R, N]
         self.q_x = torch.ones_like(self.p_x) if q is None else q.gather(2, x)[..., 0]

@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
 
 from .theory import speedup
-from .cache import check_model, vocabulary, _has_encoder
+from .cache import check_structure, vocabulary, _has_encoder
 from .llama_step import cached_model
 from .models import load_corpus, split_speeches, train, _machine, _no_bars
 from .drafters import Drafter, _check_whole
@@ -181,7 +181,7 @@ def _t5_distillation(professor):
 def _check_answers(models, sources, answers, temperature):
     "Refuse what has no alpha"
     for name, model in models.items():
-        check_model(model, name)
+        check_structure(model, name)
         if not _has_encoder(model): raise ValueError(f"{name}: {type(model).__name__} has no encoder")
     known = {vocabulary(m) for m in models.values()}
     if len(known) > 1: raise ValueError(f"drafter: two vocabularies, of {min(known)} and {max(known)} ids; they must be the same")
@@ -310,7 +310,7 @@ def _t5_timed(target, drafter, fast, texts, alpha, repeats, clock, how):
     return c, v, predicted(1.0), predicted(v), race.ratio("fast")
 
 def _check_t5(target, texts, temperature, gamma):
-    check_model(target, "target")
+    check_structure(target, "target")
     if not _has_encoder(target): raise ValueError(f"target: {type(target).__name__} has no encoder; t5_row takes a T5")
     if not isinstance(texts, (list, tuple)) or not texts:
         raise ValueError(f"texts: got {texts!r}; give a list of one or more")
