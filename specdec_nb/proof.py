@@ -377,7 +377,7 @@ def check_exact(decoder: object,        # one of ours, or f(prompts, max_new_tok
     tests = {f"first {length} tokens": tree.test(first)} | _place_tests(u, shuffled, there, places)
     return _report(tests, level, tree, first, u[there])
 
-# %% ../nbs/10_proof.ipynb #cell-102
+# %% ../nbs/10_proof.ipynb #cell-109
 def _difference(decoder, one, other, row, settings):
     "The first difference of one row"
     runs = [list(g.trace.row(row)) for g in (one, other)]
@@ -400,7 +400,7 @@ def _difference(decoder, one, other, row, settings):
 
 _EMITTED = "accepted", "correction", "bonus"
 
-# %% ../nbs/10_proof.ipynb #cell-103
+# %% ../nbs/10_proof.ipynb #cell-110
 def _greedy_difference(target, prompt, one, other, row, settings):
     "Two greedy texts part where two logits were close"
     texts = one.sequences[row], other.sequences[row]
@@ -422,7 +422,7 @@ def _margin(target, intern, decision, ids, record, settings, prompt, key):
         weights = (weights - _q_after(intern, ids, settings, prompt, V)).clamp_min(0)
     return _to_edge(weights, record.u)
 
-# %% ../nbs/10_proof.ipynb #cell-104
+# %% ../nbs/10_proof.ipynb #cell-111
 def _q_after(model, ids, settings, prompt, V):
     "The drafter's law, [V]; NaN if it is no model"
     if model is None: return torch.full((V,), torch.nan, dtype=torch.float64)
@@ -437,7 +437,7 @@ def _key(made, row):
     keys = row_keys([seed], [1])[0][0], row_keys(seed, [1] * len(made.prompts))[row][0]
     return next((key for key in keys if uniforms(key, first.position, purpose) == first.u), None)
 
-# %% ../nbs/10_proof.ipynb #cell-106
+# %% ../nbs/10_proof.ipynb #cell-113
 class Difference(NamedTuple):
     "The first decision in which two runs of a row part"
     row: int
@@ -446,7 +446,7 @@ class Difference(NamedTuple):
     tokens: tuple    # the token of each run
     margin: float    # how near it was: a gap of logits, or a distance of probabilities; NaN if not measured
 
-# %% ../nbs/10_proof.ipynb #cell-107
+# %% ../nbs/10_proof.ipynb #cell-114
 def first_differences(decoder: object,   # of the kind that made both; its models measure the margins
                       one: Generation,
                       other: Generation, # the same prompts, parameters and seeds, decoded otherwise
