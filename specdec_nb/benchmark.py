@@ -36,6 +36,7 @@ from tqdm import tqdm
 from .theory import speedup
 from .sampling import RowParams, probabilities
 from .cache import CachedModel, context_length, vocabulary, _has_encoder
+from .cache import _kept, _layer_configs, _slot_bytes
 from .llama_step import cached_model, _half_scale, _strange
 from .drafters import Draft, Drafter, ModelDrafter, PromptLookupDrafter
 from .decoding import AutoregressiveDecoder, SpeculativeDecoder, as_rows, _cause, _greedy, _NotRecorded, _recorder, _sampled
@@ -1015,14 +1016,12 @@ def step_work(model: torch.nn.Module, # a causal language model of transformers,
              ) -> Work:
     "Bytes and operations of one forward; activations are taken to stay in the processor's caches"
     _check_decoder_only(model)
-    config, multiplied, small = model.config.get_text_config(), *_weights(model)
-    heads = config.num_attention_heads
-    size = getattr(config, "head_dim", None) or config.hidden_size // heads
-    cached = 2 * (getattr(config, "num_key_value_heads", None) or heads) * size * config.num_hidden_layers
+    multiplied, small = _weights(model)
+    sizes = [_kept(config, i) for i, config in enumerate(_layer_configs(model))]
     seen = context + (width + 1) / 2                                 # positions that a query sees, on average
     moved = small + sum(_as_read(model, w) for w in multiplied)
-    moved += rows * (context + width) * cached * model.dtype.itemsize
-    each = 2 * sum(w.numel() for w in multiplied) + 4 * config.num_hidden_layers * heads * size * seen
+    moved += rows * (context + width) * sum(_slot_bytes(model))
+    each = 2 * sum(w.numel() for w in multiplied) + 2 * sum(heads * size for heads, _, size in sizes) * seen
     return Work(float(moved), float(rows * width * each))
 
 def _check_decoder_only(model: torch.nn.Module) -> None:

@@ -331,7 +331,7 @@ def _slot_bytes(model):
     each = _layer_configs(model)
     keepless, layers = _keepless(_text_config(model), len(each)), _layer_list(model)
     def bytes_of(i):
-        heads, size = _kept(each[i], i)
+        _, heads, size = _kept(each[i], i)
         made = _made(layers[i]) if layers else 0               # a layer knows best
         return -(-heads // share) * (made // heads or size) * model.dtype.itemsize
     return [0 if i in keepless else bytes_of(i) for i in range(len(each))]
@@ -343,16 +343,17 @@ def _keepless(config, layers):
     return {*range(layers - shared, layers), *images}
 
 def _kept(config, i=0):
-    "How many heads of layer `i` keep something; the size of a key and a value together"
+    "How many heads of layer `i` ask, and how many keep; the size of a key and a value together"
     def said(*names):
         values = filter(None, (getattr(config, name, None) for name in names))
         return next((v[i] if isinstance(v, (list, tuple)) else v for v in values), None)
     heads, kept = said("num_attention_heads"), said("num_key_value_heads")
     one = getattr(config, "multi_query", False) and not getattr(config, "new_decoder_architecture", False)
     if kept is None and one: kept = 1                                                                # Falcon
-    if getattr(config, "kv_lora_rank", None): return 1, config.kv_lora_rank + config.qk_rope_head_dim # DeepSeek
+    if getattr(config, "kv_lora_rank", None):
+        return heads, 1, config.kv_lora_rank + config.qk_rope_head_dim                               # DeepSeek
     size = said("head_dim", "d_kv") or config.hidden_size // heads
-    return kept or heads, size + (said("v_head_dim") or size)
+    return heads, kept or heads, size + (said("v_head_dim") or size)
 
 def _made(layer):
     "How many numbers a layer's two matrices for keys and values make of a token; or 0"

@@ -313,16 +313,12 @@ def _pieces(events: Iterable,   # of one row of a stream
             tokenizer: object,
            ) -> Iterator[tuple[str, str | None]]: # what each token adds, and its kind; last, what stayed unfinished
     "The text of a stream token by token"
-    ids, shown = [], 0
+    text = _module("decoding")._Text(tokenizer)
     for event in events:
         for token, kind in zip(event.tokens, event.kinds):
-            text = _decode(tokenizer, ids := ids + [token]).rstrip("\ufffd")
-            yield text[shown:], kind
-            shown = max(shown, len(text))
-    if rest := _decode(tokenizer, ids)[shown:]: yield rest, None
-
-def _decode(tokenizer: object, ids: list[int]) -> str:
-    return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+            text.add([token])
+            yield text.more(ended=False), kind
+    if rest := text.more(ended=True): yield rest, None
 
 # %% ../nbs/15_cli.ipynb #cell-060
 def _safe(text: str) -> str:
@@ -414,7 +410,7 @@ def _demo(args: argparse.Namespace) -> None:
         print(json.dumps(_figures(args, plain, fast, ids) | {"text": text}, allow_nan=False))
         return
     colours = _colours(sys.stdout, os.environ)
-    sys.stdout.write(_safe(_decode(fast.tokenizer, ids)))
+    sys.stdout.write(_safe(_module("decoding")._decode(fast.tokenizer, ids)))
     counts = _write(_pieces(fast.stream([ids], **how), fast.tokenizer), colours, sys.stdout)
     legend = [f"{kind} {n}" for kind, n in counts.items()]
     print("\n\n" + "  ".join(paint(label, label.split()[0]) for label in legend) if colours else "\n\n" + "  ".join(legend), flush=True)

@@ -157,11 +157,11 @@ class _Text:
 
     def add(self, ids):
         "Append ids; where the earliest stop string begins that they complete, or None"
-        before = self.all
+        before, stands = self.loose, len(self.settled)
         for i in ids: self.run = _run_with(self.tokenizer, i, self.run)
         self.ids += ids
         for end in sorted({max(len(self.ids) - self.run, self.known), len(self.ids)}): self._read(end)
-        same = len(os.path.commonprefix([before.rstrip("\ufffd"), self.all]))
+        same = stands + len(os.path.commonprefix([before.rstrip("\ufffd"), self.all[stands:]]))
         starts = (self.all.find(s, max(0, same - len(s) + 1)) for s in self.stops)
         return min((i for i in starts if i >= 0), default=None)
 
