@@ -33,6 +33,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from . import __version__
 from .trace import paint
 
 # %% ../nbs/15_cli.ipynb #cell-016
@@ -88,7 +89,12 @@ def _name(text: str) -> str:
     if text.strip() and "\0" not in text: return text
     raise argparse.ArgumentTypeError(f"must be a name of at least one character; got {text!r}")
 
-def _path(text: str) -> Path: return Path(_name(text))
+def _path(text: str) -> Path:
+    "A place that is there, or that may be made"
+    try: os.stat(_name(text))
+    except (FileNotFoundError, NotADirectoryError): pass
+    except OSError as error: raise argparse.ArgumentTypeError(f"must be a path; got {text!r}: {error.strerror}") from error
+    return Path(text)
 
 def _device(text: str) -> str:
     if _name(text).partition(":")[0] != "meta": return text
@@ -107,10 +113,11 @@ def _gamma(text: str) -> int | str:
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"must be adaptive, or {str(error)[8:]}") from None
 
-def _check_gamma(args: argparse.Namespace, tokens: int) -> None:
-    "Refuse drafts that no row can use: of its tokens, one at least is the target's own"
-    if isinstance(args.gamma, int) and args.gamma >= tokens:
-        raise _Refused(f"argument --gamma: must be below the {tokens} tokens of a row; got {args.gamma}")
+def _check_gamma(args: argparse.Namespace, room: int) -> None:
+    "Refuse drafts that no row can use: of its `room` new tokens, one at least is the target's own"
+    if not isinstance(args.gamma, int) or args.gamma <= max(room - 1, 0): return
+    most = f"at most {room - 1}" if room > 1 else "left out"
+    raise _Refused(f"argument --gamma: must be {most}, where no row has room for more than {room} new token{'s' * (room > 1)}; got {args.gamma}")
 
 # %% ../nbs/15_cli.ipynb #cell-027
 class _Verb(NamedTuple):
@@ -124,17 +131,16 @@ _VERBS: dict[str, _Verb] = {}
 # %% ../nbs/15_cli.ipynb #cell-028
 class _Parser(argparse.ArgumentParser):
     "Says what is wrong in one line"
-    def error(self, message): self.exit(2, f"{self.prog}: {' '.join(message.splitlines())}\n")
+    def error(self, message): raise _Refused(message)
 
-class _VerbParser(_Parser):
-    "Says of an option that it does not have which one may be meant"
-    def parse_known_args(self, args=None, namespace=None):
-        for arg in takewhile(lambda arg: arg != "--", args or ()):
-            name, known = arg.partition("=")[0], self._option_string_actions
-            if _like_an_option(arg) and name not in known: self.error(f"unrecognized argument {name!r}; {_meant(name, known)}")
-        return super().parse_known_args(args, namespace)
+def _check_names(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    "Refuse the first option that there is not, and say which one may be meant"
+    known = parser._option_string_actions
+    for word in takewhile(lambda word: word != "--", words):
+        name = word.partition("=")[0]
+        if _like_an_option(word) and name not in known: parser.error(f"unrecognized argument {name!r}; {_meant(name, known)}")
 
-def _like_an_option(arg: str) -> bool: return arg[:1] == "-" != arg and " " not in arg and math.isnan(_number(arg))
+def _like_an_option(word: str) -> bool: return word[:1] == "-" != word and " " not in word and math.isnan(_number(word))
 
 def _meant(name: str, known: Iterable[str]) -> str:
     "A question with the options that begin so, or else with the one that looks most alike"
@@ -142,20 +148,35 @@ def _meant(name: str, known: Iterable[str]) -> str:
     close = begin or get_close_matches(name, known, n=1)
     return f"did you mean {' or '.join(close)}?" if close else "--help lists the options"
 
-def _parser() -> argparse.ArgumentParser:
-    "The verbs and their options"
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    "The command, and its verbs with their options"
     parser = _Parser(prog="specdec", description="Speculative decoding: write with it, watch it, test it, time it.",
                      allow_abbrev=False)
-    verbs = parser.add_subparsers(dest="verb", metavar="verb", parser_class=_VerbParser)
+    parser.add_argument("--version", action="version", version=f"specdec {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="verb")
     for name, verb in _VERBS.items():
         verb.add(verbs.add_parser(name, allow_abbrev=False, help=verb.help, epilog=verb.epilog))
-    return parser
+    return parser, verbs.choices
+
+# %% ../nbs/15_cli.ipynb #stray-words
+def _read(words: Sequence[str]) -> argparse.Namespace:
+    "The verb and its options"
+    parser, verbs = _parser()
+    own = verbs.get(words[0] if words else None, parser)
+    _check_names(own, words)
+    args, stray = parser.parse_known_args(words)
+    if not stray: return args
+    if not hasattr(args, "prompts"): own.error(f"unrecognized argument {stray[0]!r}; --help lists what there is")
+    own.error(f"argument PROMPT: {stray[0]!r} stands apart from the other texts; write all of them side by side")
+
 
 # %% ../nbs/15_cli.ipynb #cell-031
 class _Refused(Exception):
     "A bad argument that shows only once the models or the files are there"
 
 # %% ../nbs/15_cli.ipynb #cell-032
+_LONG = 80                                                # characters of a value that a message quotes
+
 def _ready() -> None:
     "The two streams as every verb needs them; a letter that the terminal does not have shows as a question mark"
     if sys.stderr is None: sys.stderr = open(os.devnull, "w")
@@ -166,33 +187,49 @@ def _reason(error: OSError) -> str:
     "What the system says, and of which file"
     return (error.strerror or str(error)) + (f": {str(error.filename)!r}" if error.filename else "")
 
-def _ended(message: str | None, code: int) -> int:
-    "The exit code, after a line for the reader"
-    if message: print(message, file=sys.stderr)
-    try: sys.stdout and sys.stdout.flush()
-    except OSError:                                               # nobody reads, or the disk is full
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())   # the interpreter flushes once more as it exits
+def _first_line(error: Exception) -> str: return next(iter(str(error).splitlines()), type(error).__name__)
+
+def _one_line(message: str, words: Sequence[str]) -> str:
+    "A message without line breaks; of a long word, and of a long value that was given, the beginning"
+    given = {part for word in words for part in (word, word.partition("=")[2], *re.split("[=,]", word))}
+    for value in sorted((x for x in given if len(x) > _LONG), key=len, reverse=True):
+        for told in (repr(value)[1:-1], value): message = message.replace(told, f"{told[:_LONG]}...")
+    line = "".join(c if c.isprintable() else " " for c in message)
+    line = re.sub(rf"(\S{{{_LONG}}})\S{{{_LONG // 2},}}", r"\1...", line)
+    return line if len(line) <= 6 * _LONG else f"{line[:3 * _LONG]} ... {line[-2 * _LONG:]}"
+
+def _ended(message: str | None, code: int, words: Sequence[str] = ()) -> int:
+    "The exit code, after a line for the reader; words: what was given"
+    line = message and _one_line(message, words) + "\n"
+    for stream, text in ((sys.stderr, line), (sys.stdout, None)):
+        try:
+            if text: stream.write(text)
+            if stream: stream.flush()
+        except OSError:                                           # nobody reads, or the disk is full
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())   # the interpreter flushes once more as it exits
     return code
 
 # %% ../nbs/15_cli.ipynb #cell-034
 def main(argv: Sequence[str] | None = None, # the arguments; None: this process's own
         ) -> int:                           # the exit code
     "The `specdec` command"
-    name = "specdec"
+    words = list(sys.argv[1:] if argv is None else argv)
+    verb = words[0] if words and words[0] in _VERBS else ""
+    name = f"specdec {verb}".rstrip()
     try:
         _ready()
-        parser = _parser()
-        args = parser.parse_args(argv)
-        if args.verb is None: parser.parse_args(["--help"])
-        name = f"specdec {args.verb}"
+        args = _read(words)
+        if args.verb is None: args = _read(["--help"])
         code = _VERBS[args.verb].run(args) or 0
         sys.stdout.flush()
         return code
-    except SystemExit as stop: return _ended(None, stop.code or 0)   # from argparse: 0 for --help, 2 for an error
-    except _Refused as refusal: return _ended(f"{name}: {refusal}", 2)
-    except KeyboardInterrupt: return 130
-    except BrokenPipeError: return _ended(None, 141)
-    except OSError as error: return _ended(f"{name}: {_reason(error)}", 2)
+    except SystemExit as stop: return _ended(None, stop.code or 0)   # --help and --version
+    except _Refused as refusal: message, code = str(refusal), 2
+    except KeyboardInterrupt: message, code = None, 130
+    except BrokenPipeError: message, code = None, 141
+    except OSError as error: message, code = _reason(error), 2
+    except Exception as error: message, code = f"{type(error).__name__}: {_first_line(error)}", 2
+    return _ended(message and f"{name}: {message}", code, words)
 
 # %% ../nbs/15_cli.ipynb #cell-039
 def _module(name: str) -> object:
@@ -204,12 +241,11 @@ def _quiet() -> None:
     logging = import_module("transformers.utils.logging")
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    import_module("huggingface_hub.utils.logging").set_verbosity_error()   # it tells of each try for a name that is on no hub
 
 def _by_option(line: str) -> str:
     "What a function of the package says of an argument, as said of the option that brought it"
     return re.sub("^(target|drafter|device|prompt|gamma|batch)(?=:| must)", r"argument --\1", line)
-
-def _first_line(error: Exception) -> str: return next(iter(str(error).splitlines()), type(error).__name__)
 
 # %% ../nbs/15_cli.ipynb #cell-041
 def _load(kind: str, name: str, option: str, **how) -> object:
@@ -234,7 +270,7 @@ def _interns(given: str | None, # what --drafter says
             ) -> list[str]:      # one name for each, the first to be asked first
     "The drafters that are asked for; a folder may have a comma in its name"
     if given is None: return ["intern"] if target is None else [default] if default else []
-    names = [given] if Path(given).exists() else given.split(",")
+    names = [given] if os.path.exists(given) else given.split(",")
     for name in names:
         kind, _, number = name.partition(":")
         if kind == "layers" and not re.fullmatch("0*[1-9][0-9]{0,8}", number):
@@ -294,7 +330,8 @@ def _decoder(args: argparse.Namespace, default: str | None = None) -> object:
         gamma = 4 if args.gamma is None else drafters.AdaptiveGamma() if args.gamma == "adaptive" else args.gamma
         return decoding.SpeculativeDecoder(target, drafters.ChainDrafter(*found) if len(found) > 1 else found[0],
                                            tokenizer=tokenizer, gamma=gamma)
-    except (TypeError, ValueError) as error: raise _Refused(f"argument --target: {_first_line(error)}") from error
+    except _Refused: raise
+    except Exception as error: raise _Refused(f"argument --target: {_first_line(error)}") from error
 
 # %% ../nbs/15_cli.ipynb #cell-050
 def _add_models(add: Callable, drafter: str) -> None:
@@ -404,6 +441,7 @@ def _demo(args: argparse.Namespace) -> None:
     "Continue a prompt, measure, test the law"
     _check_gamma(args, args.max_new_tokens)
     plain, fast, ids = _open(args)
+    _check_gamma(args, min(args.max_new_tokens, _CONTEXT - len(ids)))
     how = {"max_new_tokens": args.max_new_tokens, "temperature": args.temperature, "seed": args.seed}
     if args.json:
         text = fast.generate([ids], **how).text[0]
@@ -443,7 +481,8 @@ def _source(file: str | None) -> tuple[str, bytes]:
         except OSError as error: raise _Refused(f"argument --file: cannot read {file!r}: {error.strerror}") from error
     if sys.stdin is None or file is None and sys.stdin.isatty():
         raise _Refused("argument PROMPT: none given; give texts, a --file, or pipe them in")
-    return "standard input:", sys.stdin.buffer.read()
+    try: return "standard input:", sys.stdin.buffer.read()
+    except OSError as error: raise _Refused(f"standard input: cannot be read: {error.strerror}") from error
 
 def _given(texts: Sequence[str], file: str | None) -> list[_Prompt]:
     "The prompts of a call"
@@ -591,6 +630,7 @@ def _generate(args: argparse.Namespace) -> None:
     decoder = _decoder(args, default="lookup")
     _check_ends(args.eos_token_id, _module("cache").vocabulary(decoder.target))
     ids, keys = [_ids(p, decoder, args.chat) for p in prompts], _row_keys(args.seed, len(prompts), args.n)
+    _check_gamma(args, min(args.max_new_tokens, _module("cache").context_length(decoder.target) - min(map(len, ids))))
     if len(keys) == 1 and not args.json: return _stream(decoder, ids[0], _chance([(0, 0)], keys), _fields(args))
     batches = _batches(len(prompts), args.n, args.batch)
     with _bar(len(keys)) as bar:
@@ -674,6 +714,8 @@ def _check(args: argparse.Namespace) -> int: # 1 if the pair is convicted
     if sys.stderr.isatty(): print("sampling ...", file=sys.stderr)
     params = _module("sampling").SamplingParams(temperature=args.temperature, top_k=args.top_k, top_p=args.top_p, min_p=args.min_p)
     decoder = _decoder(args)
+    ids = _ids(_Prompt("argument --prompt:", args.prompt, None), decoder)
+    _check_gamma(args, min(_module("proof")._TOKENS, _module("cache").context_length(decoder.target) - len(ids)))
     try: report = _module("proof").check_exact(decoder, args.prompt, args.length, args.samples, args.seed, params=params, level=args.level, batch=args.batch)
     except Exception as error: raise _Refused(_by_option(_first_line(error))) from error      # 1 is for convictions alone
     fields = {name: getattr(report, name) for name in "p_value tv tv_low tv_high df n power verdict level".split()}
@@ -750,9 +792,7 @@ def _race(racers: dict, texts: list, **how) -> tuple[object, list[str]]: # the b
 def _bench(args: argparse.Namespace) -> None:
     "Race decoders"
     _check_gamma(args, args.max_new_tokens)
-    if args.out is not None and not args.out.parent.is_dir():
-        raise _Refused(f"argument --out: there is no folder for {str(args.out)!r}")
-    if args.out is not None and args.out.is_dir(): raise _Refused(f"argument --out: must be a file; got {str(args.out)!r}")
+    if args.out is not None: _check_place(args.out)
     decoder = _decoder(args, default="lookup")
     texts = _texts(args, decoder, args.max_new_tokens)
     with _refusing("the decoders"):
@@ -761,8 +801,15 @@ def _bench(args: argparse.Namespace) -> None:
     if args.out is not None: _save(result, args.out)
     print(result.to_json() if args.json else "\n".join([str(result), *notes]))
 
-_SAMPLED = ("Sampled: each decoder draws texts of its own, so other text is no fault, and the repeats time the same "
-            "draws; only averages over many prompts can be compared.")
+_SAMPLED = ("Sampled: each decoder draws texts of its own, so these are rates of different texts, and other text is no "
+            "fault; the repeats time the same draws, so only averages over many prompts can be compared.")
+
+def _check_place(path: Path) -> None:
+    "Refuse a file that could not be written"
+    if path.is_dir(): raise _Refused(f"argument --out: must be a file; got {str(path)!r}")
+    if not path.parent.is_dir(): raise _Refused(f"argument --out: there is no folder for {str(path)!r}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise _Refused(f"argument --out: cannot write {str(path)!r}")
 
 def _save(result: object, path: Path) -> None:
     try: result.save(path)
@@ -824,13 +871,15 @@ def _train(args: argparse.Namespace) -> None:
     "Train the pair again"
     corpus = Path(str(files("specdec_nb"))).parent/"nbs/corpus/sotu.jsonl.xz" if args.corpus is None else args.corpus
     if args.out.exists() and not args.out.is_dir():
-        raise _Refused(f"argument --out: must be a folder; got '{args.out}', which is a file")
+        raise _Refused(f"argument --out: must be a folder; got {str(args.out)!r}, which is a file")
     if not corpus.is_file(): raise _Refused(f"argument --corpus: must be a file; got '{corpus}' (the corpus is in the repository)")
     _read_corpus(corpus)
     try: args.out.mkdir(parents=True, exist_ok=True)
     except OSError as error: raise _Refused(f"argument --out: cannot make {str(args.out)!r}: {error.strerror}") from error
-    _module("models").train_pair(args.out, corpus, professor_steps=args.steps_professor,
-                                 intern_steps=args.steps_intern, seed=args.seed)
+    try:
+        _module("models").train_pair(args.out, corpus, professor_steps=args.steps_professor,
+                                     intern_steps=args.steps_intern, seed=args.seed)
+    except OSError as error: raise _Refused(f"argument --out: cannot be written: {_reason(error)}") from error
 
 def _read_corpus(corpus: Path) -> None:
     "Refuse what cannot be trained on, before an hour goes by"
@@ -1158,7 +1207,7 @@ def _pair_to_export(args: argparse.Namespace, told: dict) -> tuple[str, str]:
         given = {"target": "professor", "drafter": args.drafter or "intern"}
     for name, value in given.items():
         if not value: raise _Refused(f"argument --{name}: needed, for the name is not in a diagnosis")
-    if "," in given["drafter"] and not Path(given["drafter"]).exists():
+    if "," in given["drafter"] and not os.path.exists(given["drafter"]):
         raise _Refused(f"argument --drafter: must be one drafter, for the engines ask no second; got {given['drafter']!r}")
     return given["target"], given["drafter"]
 
