@@ -187,7 +187,10 @@ def _reason(error: OSError) -> str:
     "What the system says, and of which file"
     return (error.strerror or str(error)) + (f": {str(error.filename)!r}" if error.filename else "")
 
-def _first_line(error: Exception) -> str: return next(iter(str(error).splitlines()), type(error).__name__)
+def _first_line(error: Exception) -> str:
+    "What an error says, up to the first line's end; all of it where that line only announces more"
+    first, *more = str(error).splitlines() or [type(error).__name__]
+    return " ".join([first, *more]) if first.rstrip().endswith(":") else first
 
 def _one_line(message: str, words: Sequence[str]) -> str:
     "A message without line breaks; of a long word, and of a long value that was given, the beginning"
