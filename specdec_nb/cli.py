@@ -33,7 +33,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from . import __version__
 from .trace import paint
 
 # %% ../nbs/15_cli.ipynb #cell-016
@@ -93,7 +92,8 @@ def _path(text: str) -> Path:
     "A place that is there, or that may be made"
     try: os.stat(_name(text))
     except (FileNotFoundError, NotADirectoryError): pass
-    except OSError as error: raise argparse.ArgumentTypeError(f"must be a path; got {text!r}: {error.strerror}") from error
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"must be a path; got {text!r}: {error.strerror}") from error
     return Path(text)
 
 def _device(text: str) -> str:
@@ -117,7 +117,8 @@ def _check_gamma(args: argparse.Namespace, room: int) -> None:
     "Refuse drafts that no row can use: of its `room` new tokens, one at least is the target's own"
     if not isinstance(args.gamma, int) or args.gamma <= max(room - 1, 0): return
     most = f"at most {room - 1}" if room > 1 else "left out"
-    raise _Refused(f"argument --gamma: must be {most}, where no row has room for more than {room} new token{'s' * (room > 1)}; got {args.gamma}")
+    why = f"no row has room for more than {room} new token{'s' * (room > 1)}"
+    raise _Refused(f"argument --gamma: must be {most}, where {why}; got {args.gamma}")
 
 # %% ../nbs/15_cli.ipynb #cell-027
 class _Verb(NamedTuple):
@@ -138,7 +139,8 @@ def _check_names(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     known = parser._option_string_actions
     for word in takewhile(lambda word: word != "--", words):
         name = word.partition("=")[0]
-        if _like_an_option(word) and name not in known: parser.error(f"unrecognized argument {name!r}; {_meant(name, known)}")
+        if _like_an_option(word) and name not in known:
+            parser.error(f"unrecognized argument {name!r}; {_meant(name, known)}")
 
 def _like_an_option(word: str) -> bool: return word[:1] == "-" != word and " " not in word and math.isnan(_number(word))
 
@@ -152,7 +154,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     "The command, and its verbs with their options"
     parser = _Parser(prog="specdec", description="Speculative decoding: write with it, watch it, test it, time it.",
                      allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=f"specdec {__version__}")
+    version = import_module("specdec_nb").__version__
+    parser.add_argument("--version", action="version", version=f"specdec {version}")
     verbs = parser.add_subparsers(dest="verb", metavar="verb")
     for name, verb in _VERBS.items():
         verb.add(verbs.add_parser(name, allow_abbrev=False, help=verb.help, epilog=verb.epilog))
