@@ -52,7 +52,7 @@ def verdict(python, page):
     run = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", page], cwd=ROOT, env=env,
                          capture_output=True, text=True)
     if run.returncode == 0: return "passed"
-    cells, wrong = DIFFERS.findall(run.stdout), re.search(r"^\w*(?:Error|Exception|Failure).*", run.stdout, re.M)
+    cells, wrong = DIFFERS.findall(run.stdout), re.search(r"^\w*(?:Error|Failure|Interrupt)\b.*", run.stdout, re.M)
     if cells and not wrong: return "passed; outputs differ: " + ", ".join(c.split(", ")[1] for c in cells)
     where = re.search(r"^\S+\.ipynb, cell \d+", run.stdout, re.M)
     return f"FAILED: {where[0] if where else page.name}: {wrong[0] if wrong else run.stdout.strip()[-200:]}"
