@@ -63,7 +63,7 @@ def fields(module, name):
 
 
 class Site(site.Site):
-    "smalldocs' site under nbdev's names (00_reference.ipynb becomes reference.html), its libraries beside the pages"
+    "smalldocs' site under nbdev's names (01_reference.ipynb becomes reference.html), its libraries beside the pages"
     def __init__(self, project, home, libs):
         super().__init__(project, quiet=True)
         self.home, self.libs = home, libs

@@ -84,6 +84,15 @@ def addresses():
         seen[name] = page.name
 
 
+def editors():
+    "What an editor or a type checker reads in the package's first file are its public names"
+    tree = ast.parse((ROOT / "specdec_nb/__init__.py").read_text())
+    block = next((n for n in tree.body if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test)), ast.parse(""))
+    told = {(n.module, a.name) for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    public = {(module, name) for name, module in specdec_nb._HOME.items()}
+    yield from (f"specdec_nb/__init__.py: {module}.{name} is not the same for editors" for module, name in sorted(told ^ public))
+
+
 def names():
     run = subprocess.run([sys.executable, "-m", "pyflakes", "specdec_nb"], cwd=ROOT, capture_output=True, text=True)
     yield from (line for line in (run.stdout + run.stderr).splitlines() if not re.search(r"'\..*imported but unused", line))
@@ -100,6 +109,6 @@ def machines():
 
 
 if __name__ == "__main__":
-    faults = [fault for check in (import_order, import_cells, badges, addresses, names, machines) for fault in check()]
+    faults = [fault for check in (import_order, import_cells, badges, addresses, editors, names, machines) for fault in check()]
     print("\n".join(faults) or f"{len(PAGES)} numbered pages: nothing to say")
     sys.exit(bool(faults))

@@ -1,7 +1,7 @@
 """Each notebook in this folder is one test: it runs as `nbdev_test` runs it, and must print what it has stored.
 
     pytest nbs                           run every page, compare its text outputs with the stored ones
-    pytest nbs/00_reference.ipynb        one page
+    pytest nbs/01_reference.ipynb        one page
     pytest nbs --flags "slow hub"        also run the cells that are flagged `slow` or `hub`
     pytest nbs --update                  store the new outputs instead of comparing them
 """

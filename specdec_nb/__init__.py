@@ -6,18 +6,23 @@ need only NumPy work without torch.
 __version__ = "0.1.0"
 
 from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
 
 _PUBLIC = {  # module -> the names it lends to the package
+    "pages": "",
     "reference": "residual speculative_step speculative_generate autoregressive_generate",
     "exactness": "enumerate_law chisquare_law",
     "theory": "acceptance_rate expected_tokens alpha_from_tokens speedup operations best_gamma",
-    "sampling": "SamplingParams probabilities verify",
-    "cache": "RowCache CachedModel",
-    "llama_step": "LlamaStep cached_model",
+    "sampling": "probabilities verify",
+    "anatomy": "",
+    "cache": "RowCache CachedModel cached_model",
+    "text": "Event",
+    "llama_step": "LlamaStep",
     "models": "load_pair open_pair train_pair",
-    "drafters": "Drafter ModelDrafter NGramDrafter PromptLookupDrafter SuffixDrafter ChainDrafter EarlyExitDrafter AdaptiveGamma check_drafter",
-    "trace": "Trace show_trace",
-    "request": "Generation",
+    "drafters": "Draft Drafter ModelDrafter check_drafter",
+    "lookup": "NGramDrafter PromptLookupDrafter SuffixDrafter ChainDrafter EarlyExitDrafter AdaptiveGamma",
+    "trace": "Trace Stats show_trace",
+    "request": "SamplingParams Generation",
     "processors": "",
     "decoding": "SpeculativeDecoder AutoregressiveDecoder",
     "trees": "",
@@ -28,11 +33,35 @@ _PUBLIC = {  # module -> the names it lends to the package
     "variants": "LenientDecoder lenient_law",
     "cli": "",
     "generate": "",
+    "admission": "",
     "any_model": "check_model ModelReport",
+    "encoder": "",
     "medusa": "MedusaDrafter MedusaHeads load_medusa train_medusa likely_tree",
 }
 _HOME = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 __all__ = list(_HOME)
+
+if TYPE_CHECKING:  # for editors and type checkers: the same names
+    from .reference import residual, speculative_step, speculative_generate, autoregressive_generate
+    from .exactness import enumerate_law, chisquare_law
+    from .theory import acceptance_rate, expected_tokens, alpha_from_tokens, speedup, operations, best_gamma
+    from .sampling import probabilities, verify
+    from .cache import RowCache, CachedModel, cached_model
+    from .text import Event
+    from .llama_step import LlamaStep
+    from .models import load_pair, open_pair, train_pair
+    from .drafters import Draft, Drafter, ModelDrafter, check_drafter
+    from .lookup import NGramDrafter, PromptLookupDrafter, SuffixDrafter, ChainDrafter, EarlyExitDrafter
+    from .lookup import AdaptiveGamma
+    from .trace import Trace, Stats, show_trace
+    from .request import SamplingParams, Generation
+    from .decoding import SpeculativeDecoder, AutoregressiveDecoder
+    from .proof import check_exact
+    from .benchmark import diagnose, Diagnosis
+    from .t5 import load_t5_pair, train_t5_pair, t5_row, t5_table
+    from .variants import LenientDecoder, lenient_law
+    from .any_model import check_model, ModelReport
+    from .medusa import MedusaDrafter, MedusaHeads, load_medusa, train_medusa, likely_tree
 
 _COMPLETED_BY = {"admission": ["any_model"]}  # a table that later modules add to when they are imported -> those modules
 
