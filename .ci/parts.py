@@ -14,7 +14,7 @@ NBS = Path(__file__).resolve().parent.parent / "nbs"
 PARTS = {
     "The idea": "pages reference exactness theory",
     "The decoder": "sampling anatomy cache models drafters lookup trace text request processors decoding",
-    "The evidence": "proof benchmark llama",
+    "The evidence": "proof timing llama",
     "Faster": "llama_step graphs trees medusa crossing",
     "Other models, other aims": "admission any_model encoder t5 variants",
     "In use": "generate cli production",

@@ -1,11 +1,12 @@
 """Every page under older and newer versions of what it stands on, each set in an environment of its own.
 
-    python .ci/versions.py                          all sets, all pages, and the goldens
-    python .ci/versions.py --sets colab 04 09       one set; pages whose names begin so
+    python .ci/versions.py                          all sets, all pages
+    python .ci/versions.py 04 09 --sets colab       one set; pages whose names begin so
     python .ci/versions.py --envs FOLDER            keep the environments there, to be used again
 
 A page passes when no cell of it raises. Outputs that differ from the stored ones (counts of another version's
-operations, say) are named and do not fail it: what must hold under every version is asserted. A set that is not
+operations, say) are named and do not fail it: what must hold under every version is asserted. (The goldens are
+numbers of the pinned versions, and are compared there only.) A set that is not
 complete leaves the others' lines in `nbs/results/versions.json` as they are.
 """
 import argparse
@@ -66,7 +67,7 @@ def main():
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--envs", type=Path, default=Path.home() / ".cache/specdec_nb/versions")
     args = parser.parse_args()
-    pages = [p for p in sorted([*(ROOT / "nbs").glob("[0-9]*.ipynb"), *(ROOT / "nbs").glob("test_*.py")])
+    pages = [p for p in sorted((ROOT / "nbs").glob("[0-9]*.ipynb"))
              if not args.pages or p.name.startswith(tuple(args.pages))]
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name in args.sets:
@@ -78,8 +79,8 @@ def main():
             title = page.stem.split("_", 1)[1]                # the numbers of pages may change
             told["pages"][title] = verdict(python, page)
             print(f"{name:8}{title:16}{told['pages'][title]}  ({time.monotonic() - begun:.0f} s)", flush=True)
-        kept[name] = told
-        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+            kept = (json.loads(RESULTS.read_text()) if RESULTS.exists() else {}) | {name: told}
+            RESULTS.write_text(json.dumps(kept, indent=1) + "\n")       # another set may be under way
     return any("FAILED" in v for name in args.sets for v in kept[name]["pages"].values())
 
 

@@ -28,7 +28,7 @@ _PUBLIC = {  # module -> the names it lends to the package
     "trees": "",
     "graphs": "",
     "proof": "check_exact",
-    "benchmark": "diagnose Diagnosis",
+    "timing": "benchmark diagnose Diagnosis",
     "t5": "load_t5_pair train_t5_pair t5_row t5_table",
     "variants": "LenientDecoder lenient_law",
     "cli": "",
@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # for editors and type checkers: the same names
     from .request import SamplingParams, Generation
     from .decoding import SpeculativeDecoder, AutoregressiveDecoder
     from .proof import check_exact
-    from .benchmark import diagnose, Diagnosis
+    from .timing import benchmark, diagnose, Diagnosis
     from .t5 import load_t5_pair, train_t5_pair, t5_row, t5_table
     from .variants import LenientDecoder, lenient_law
     from .any_model import check_model, ModelReport

@@ -400,7 +400,7 @@ def _open(args: argparse.Namespace) -> tuple[object, object, list[int]]:
 # %% ../nbs/29_cli.ipynb #cell-069
 def _figures(args: argparse.Namespace, plain: object, fast: object, ids: list[int]) -> dict:
     "Everything the demo reports, measured"
-    bench, theory = _module("benchmark"), _module("theory")
+    bench, theory = _module("timing"), _module("theory")
     how = {"max_new_tokens": args.max_new_tokens, "temperature": args.temperature, "seed": args.seed}
     race = bench.benchmark({"plain": plain, "speculative": fast}, [ids], progress=False,
                            command="specdec demo",
@@ -770,7 +770,7 @@ def _texts(args: argparse.Namespace, decoder: object, new: int) -> list:
 # %% ../nbs/29_cli.ipynb #cell-135
 def _racers(decoder: object) -> dict:
     "The decoders that race, by name"
-    bench, drafter = _module("benchmark"), decoder.drafter
+    bench, drafter = _module("timing"), decoder.drafter
     pair = drafter.model if type(drafter) is _module("drafters").ModelDrafter else drafter
     return bench.baselines(decoder.target, pair, decoder.gamma, decoder.tokenizer)
 
@@ -788,7 +788,7 @@ def _race(racers: dict, texts: list, **how) -> tuple[object, list[str]]: # the b
     "A race begun again without each rival that falls"
     notes, left = [], {name: _rival(name, racer) for name, racer in racers.items()}
     while True:
-        try: return _module("benchmark").benchmark(left, texts, **how), notes
+        try: return _module("timing").benchmark(left, texts, **how), notes
         except _Fell as fell:
             name, why = fell.args
             notes.append(f"Left out: {name}, which its library cannot run here: {why}")
@@ -828,7 +828,7 @@ def _diagnose(args: argparse.Namespace) -> None:
     _check_gamma(args, args.max_new_tokens)
     decoder = _decoder(args, default="lookup")
     texts = _texts(args, decoder, args.max_new_tokens)
-    with _refusing("the prompts"): report = _module("benchmark").diagnose(decoder, texts, **_measured(args))
+    with _refusing("the prompts"): report = _module("timing").diagnose(decoder, texts, **_measured(args))
     report.settings |= _named(args)
     print(report.to_json() if args.json else report)
 
@@ -1183,7 +1183,7 @@ def engine_settings(engine: str,  # vllm, llama.cpp, exllamav2, transformers, sg
 def _export(args: argparse.Namespace) -> None:
     "Print an engine's settings"
     with _as_diagnosis(args.diagnosis):
-        d = args.diagnosis and _module("benchmark").Diagnosis.load(args.diagnosis)
+        d = args.diagnosis and _module("timing").Diagnosis.load(args.diagnosis)
         if d is None and args.gamma is None: raise _Refused("argument --diagnosis: needed (specdec diagnose --json makes one), or a --gamma")
         how = _how_to_export(args, d)
         settings = _settings(args.to, **how)

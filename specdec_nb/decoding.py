@@ -36,10 +36,10 @@ from .processors import edit_by
 def rounds(batch, target, drafter, gamma, stop=None):
     "Draft, ask, verify, write until every row has ended; yields each round's rows"
     while batch.rows:
-        draft, u = batch.draft(drafter, gamma.lengths())   # tokens [R, G], q [R, G, V]
-        outcome = batch.judge(target, draft, u)            # the target's only forward
-        batch.write(target, draft, outcome)  # no taking back: slot = position
-        gamma.observe(*batch.record(outcome, stop))  # the only wait for the device
+        draft, u = batch.draft(drafter, gamma.lengths())  # tokens [R, G], q [R, G, V]
+        outcome = batch.judge(target, draft, u)           # the target's only forward
+        batch.write(target, draft, outcome)               # slot = position: no undo
+        gamma.observe(*batch.record(outcome, stop))       # the only wait for the device
         yield batch.rows
         batch.drop_finished(target, drafter, gamma)
 

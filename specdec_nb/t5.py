@@ -31,7 +31,7 @@ from .models import load_corpus, split_speeches, train, _machine, _no_bars
 from .drafters import Drafter, check_whole
 from .request import as_rows
 from .decoding import AutoregressiveDecoder, SpeculativeDecoder
-from .benchmark import benchmark, interleave
+from .timing import benchmark, interleave
 
 # %% ../nbs/26_t5.ipynb #cell-009
 def random_t5(layers: int = 2,      # decoder layers; the encoder has two
