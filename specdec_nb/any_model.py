@@ -320,7 +320,7 @@ def _reason(probe, plain):
 class ModelReport:
     "What `check_model` compared, and what it could not reach"
     model: str              # its class
-    reader: str = ""        # `LlamaStep`, `CachedModel` or `CachedEncoderDecoder`
+    reader: str = ""        # `CompiledStep`, `LlamaStep`, `CachedModel` or `CachedEncoderDecoder`
     dtype: str = ""
     lengths: tuple = ()     # of the two rows, in tokens
     blocks: tuple = ()      # the widths of the blocks in which they were read

@@ -388,7 +388,7 @@ def cached_model(model: torch.nn.Module, # a causal language model of transforme
 def way_of(model: torch.nn.Module) -> type[CachedRows]:
     "The kind of model with a cache that fits"
     if has_encoder(model): return specdec_nb.encoder.CachedEncoderDecoder
-    if specdec_nb.llama_step.fits(model): return specdec_nb.llama_step.LlamaStep
+    if specdec_nb.llama_step.fits(model): return specdec_nb.llama_step.step_of(model)
     return TwoSidedModel if switching_length(model) else CachedModel
 
 # %% ../nbs/07_cache.ipynb #saved-code
@@ -452,6 +452,7 @@ def evaluating(modules: list): # of torch
     held = []
     try:
         with _FLAGS:
+            if not _HELD and not any([m.training for m in modules]): modules = ()    # as it nearly always is
             for m in modules:
                 if not m.training and id(m) not in _HELD: continue
                 _HELD[id(m)] = _HELD.get(id(m), 0) + 1
