@@ -107,8 +107,10 @@ class Batch:
         self.lengths = torch.tensor(starts, device=device)        # [R]
         self.budget = self.lengths.clone()  # how many drafts each row can use now, [R]
         self.params = row_params([r.sampling for r in rows], device, starts)
+        self.params.draw = getattr(self.rule, "draw", None) # as the rule wants it
         keys = torch.tensor([r.key for r in rows], device=device)
-        self.uniforms = form.uniforms(keys, self.lengths.clone(), max(r.limit for r in rows), request.uniforms)
+        layout = getattr(self.rule, "uniforms", form.uniforms)
+        self.uniforms = layout(keys, self.lengths.clone(), max(r.limit for r in rows), request.uniforms)
 
     def draft(self, drafter, gamma):
         "A draft of as many tokens as each row can use; and the uniforms of the round"
@@ -185,8 +187,9 @@ def enter(row: Row,       # whose book it is
     told = form.told(found, kept)
     for kind, i, place in told:
         q = None if kind == "bonus" else found.q[i]
+        h = None if found.h is None or isnan(found.h[i]) else found.h[i]
         row.records.append(Record(row.index, row.stats.rounds, row.length + place, found.tokens[i], kind,
-                                  found.p[i], q, found.u[i]))
+                                  found.p[i], q, found.u[i], h))
     counts = Counter(kind for kind, _, _ in told)
     row.ids += [found.tokens[i] for i in kept]
     row.logprobs += [found.logprobs[i] for i in kept]
@@ -282,7 +285,9 @@ RULES = {"token": token_rule}  # name -> (scores, params, draft, uniforms) -> Ou
 def rule_of(rule: str | Callable) -> Callable:
     "A rule by its name, or the rule itself"
     if callable(rule): return rule
-    if isinstance(rule, str) and rule in RULES: return RULES[rule]
+    def known(): return isinstance(rule, str) and rule in RULES
+    if not known(): specdec_nb._complete("rules")                 # a later page has more
+    if known(): return RULES[rule]
     raise ValueError(f"rule: got {rule!r}; it takes {', '.join(map(repr, RULES))}, or a function of "
                      "scores, params, draft and uniforms that gives an Outcome")
 
