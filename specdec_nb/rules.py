@@ -54,7 +54,7 @@ def block_rule(scores: torch.Tensor, # edited logits of the target, [R, G + 1, V
     p, u_accept = probabilities(scores, params), u[:, :-1, ACCEPT]
     tokens, q, lengths = draft.tokens, draft.q, draft.lengths
     c, h = block_chances(p, q, tokens, lengths)
-    one_by_one = _certain(q, tokens, lengths) | (params.temperature == 0)         # [R]
+    one_by_one = _certain(q, tokens, lengths) | (params.temperature == 0)  # [R]
     c, h = c.masked_fill(one_by_one[:, None], 1), pad(h, (0, 1), value=nan)
     n = accepted_lengths(p, q, tokens, lengths, u_accept)
     n = n.where(one_by_one, longest(h[:, :-1], u_accept))
@@ -95,7 +95,7 @@ def _takes_place(source):
 
 # %% ../nbs/22_rules.ipynb #race-code
 def race(p: torch.Tensor, # probabilities or weights, [..., V]
-         u: torch.Tensor, # a uniform for each, of which V others are made, float64, [...]
+         u: torch.Tensor, # a uniform for each, float64, [...]; V others come of it
         ) -> torch.Tensor: # ids, [...]
     "The word that wins the race, each as fast as it is likely: the Gumbel trick"
     key = (u * 2**53).long()[..., None]                   # the bits of u
@@ -117,10 +117,10 @@ def gumbel_rule(scores: torch.Tensor, # edited logits of the target, [R, G + 1, 
                 draft: object,        # tokens [R, G], q [R, G, V] or None, lengths [R]
                 u: torch.Tensor,      # by purpose, [R, G + 1, 3], by `OneUniform`
                ) -> Outcome:
-    "Gumbel coupling (Daliri and others, 2024): kept is what the target would say itself"
+    "Gumbel coupling (Daliri and others, 2024): kept is what the target would say"
     if params.all_greedy: return token_rule(scores, params, draft, u)
     p, tokens = probabilities(scores, params), draft.tokens
-    words = race(p, u[..., RESAMPLE])                                             # [R, G + 1]
+    words = race(p, u[..., RESAMPLE])                 # [R, G + 1]
     counts = torch.arange(tokens.shape[1], device=p.device) < draft.lengths[:, None]
     kept = ((words[:, :-1] == tokens) & counts).cumprod(1)
     n = kept.sum(1)
