@@ -343,7 +343,8 @@ class Decoder:
         stop: texts that end a row; stop_when: a function of a row's new ids, true at its end
         logits_processor: functions of ids [R, T] and scores [R, V] that return scores
         streamer: of transformers, for one row
-        uniforms: the source of chance, a function of key, position and purpose
+        uniforms: the source of chance, a function of key, position and purpose (and,
+            for trees and under rule "block", of which of several at a position)
         continue_from: an earlier Generation whose texts go on, with prompts after them
         """
         given = dict(input_ids=input_ids, messages=messages, attention_mask=attention_mask, stop=stop,
@@ -399,7 +400,7 @@ class SpeculativeDecoder(Decoder):
                  *,
                  tokenizer=None,     # for text in and text out
                  gamma: object = 4,  # how many tokens to draft in a round, or a controller (AdaptiveGamma)
-                 rule: str | Callable = "token", # what judges a draft: a name, or a function
+                 rule: str | Callable = "token", # "block", "gumbel", or a function
                  compile: bool = False, # fixed shapes, and on a GPU each half of a round as one CUDA graph
                  probe: bool = True, # run the target a dozen times, once: is it in blocks what it is plainly?
                 ):
@@ -415,7 +416,7 @@ class AutoregressiveDecoder(Decoder):
                  target,             # a transformers causal LM
                  *,
                  tokenizer=None,     # for text in and text out
-                 rule: str | Callable = "token", # what draws the next token: a name, or a function
+                 rule: str | Callable = "token", # "gumbel", or a function
                  compile: bool = False, # fixed shapes, and on a GPU each round as one CUDA graph
                  probe: bool = True, # run the target a dozen times, once: is it in blocks what it is plainly?
                 ):
