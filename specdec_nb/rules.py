@@ -40,8 +40,8 @@ def block_chances(p: torch.Tensor,       # target's, float64, [R, G + 1, V]
 def longest(h: torch.Tensor, # [R, G]
             u: torch.Tensor, # [R, G]
            ) -> torch.Tensor: # [R]
-    "The largest i whose test passes, or 0; NaN passes"
-    return (~(u >= h) * torch.arange(1, h.shape[1] + 1, device=h.device)).amax(1)
+    "The largest i whose test passes, or 0"
+    return ((u < h) * torch.arange(1, h.shape[1] + 1, device=h.device)).amax(1)
 
 # %% ../nbs/22_rules.ipynb #rule-code
 def block_rule(scores: torch.Tensor, # edited logits of the target, [R, G + 1, V]
