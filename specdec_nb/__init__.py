@@ -33,7 +33,7 @@ _PUBLIC = {  # module -> the names it lends to the package
     "costs": "",
     "diagnosis": "",
     "results": "",
-    "rules": "",
+    "rules": "block_rule gumbel_rule",
     "kernels": "",
     "compiled": "",
     "shell": "",
@@ -71,9 +71,10 @@ if TYPE_CHECKING:  # for editors and type checkers: the same names
     from .t5 import load_t5_pair, train_t5_pair, t5_row, t5_table
     from .variants import LenientDecoder, lenient_law
     from .any_model import check_model, ModelReport
+    from .rules import block_rule, gumbel_rule
     from .medusa import MedusaDrafter, MedusaHeads, load_medusa, train_medusa, likely_tree
 
-_COMPLETED_BY = {"admission": ["any_model"]}  # a table that later modules add to when they are imported -> those modules
+_COMPLETED_BY = {"admission": ["any_model"], "rules": ["rules"]}  # a table that later modules add to when they are imported -> those modules
 
 
 def _complete(table):

@@ -107,8 +107,10 @@ class Batch:
         self.lengths = torch.tensor(starts, device=device)        # [R]
         self.budget = self.lengths.clone()  # how many drafts each row can use now, [R]
         self.params = row_params([r.sampling for r in rows], device, starts)
+        self.params.draw = getattr(self.rule, "draw", None) # as the rule wants it
         keys = torch.tensor([r.key for r in rows], device=device)
-        self.uniforms = form.uniforms(keys, self.lengths.clone(), max(r.limit for r in rows), request.uniforms)
+        layout = getattr(self.rule, "uniforms", form.uniforms)
+        self.uniforms = layout(keys, self.lengths.clone(), max(r.limit for r in rows), request.uniforms)
 
     def draft(self, drafter, gamma):
         "A draft of as many tokens as each row can use; and the uniforms of the round"
@@ -185,8 +187,9 @@ def enter(row: Row,       # whose book it is
     told = form.told(found, kept)
     for kind, i, place in told:
         q = None if kind == "bonus" else found.q[i]
+        h = None if found.h is None or isnan(found.h[i]) else found.h[i]
         row.records.append(Record(row.index, row.stats.rounds, row.length + place, found.tokens[i], kind,
-                                  found.p[i], q, found.u[i]))
+                                  found.p[i], q, found.u[i], h))
     counts = Counter(kind for kind, _, _ in told)
     row.ids += [found.tokens[i] for i in kept]
     row.logprobs += [found.logprobs[i] for i in kept]
@@ -282,7 +285,9 @@ RULES = {"token": token_rule}  # name -> (scores, params, draft, uniforms) -> Ou
 def rule_of(rule: str | Callable) -> Callable:
     "A rule by its name, or the rule itself"
     if callable(rule): return rule
-    if isinstance(rule, str) and rule in RULES: return RULES[rule]
+    def known(): return isinstance(rule, str) and rule in RULES
+    if not known(): specdec_nb._complete("rules")                 # a later page has more
+    if known(): return RULES[rule]
     raise ValueError(f"rule: got {rule!r}; it takes {', '.join(map(repr, RULES))}, or a function of "
                      "scores, params, draft and uniforms that gives an Outcome")
 
@@ -338,7 +343,8 @@ class Decoder:
         stop: texts that end a row; stop_when: a function of a row's new ids, true at its end
         logits_processor: functions of ids [R, T] and scores [R, V] that return scores
         streamer: of transformers, for one row
-        uniforms: the source of chance, a function of key, position and purpose
+        uniforms: the source of chance, a function of key, position and purpose (and,
+            for trees and under rule "block", of which of several at a position)
         continue_from: an earlier Generation whose texts go on, with prompts after them
         """
         given = dict(input_ids=input_ids, messages=messages, attention_mask=attention_mask, stop=stop,
@@ -394,7 +400,7 @@ class SpeculativeDecoder(Decoder):
                  *,
                  tokenizer=None,     # for text in and text out
                  gamma: object = 4,  # how many tokens to draft in a round, or a controller (AdaptiveGamma)
-                 rule: str | Callable = "token", # what judges a draft: a name, or a function
+                 rule: str | Callable = "token", # "block", "gumbel", or a function
                  compile: bool = False, # fixed shapes, and on a GPU each half of a round as one CUDA graph
                  probe: bool = True, # run the target a dozen times, once: is it in blocks what it is plainly?
                 ):
@@ -410,7 +416,7 @@ class AutoregressiveDecoder(Decoder):
                  target,             # a transformers causal LM
                  *,
                  tokenizer=None,     # for text in and text out
-                 rule: str | Callable = "token", # what draws the next token: a name, or a function
+                 rule: str | Callable = "token", # "gumbel", or a function
                  compile: bool = False, # fixed shapes, and on a GPU each round as one CUDA graph
                  probe: bool = True, # run the target a dozen times, once: is it in blocks what it is plainly?
                 ):

@@ -395,13 +395,14 @@ def nothing(uniforms):
 
 def drawing(params, vocab, ids, lengths):
     "How to draw behind these texts: (logits [R, V'], uniforms [R]) -> (tokens [R, 1], q [R, V]; None if all are greedy)"
-    drawn, edited = [ids[:, :0]], params.repetition_penalty is not None or params.min_length is not None
+    take, drawn = params.draw or sample, [ids[:, :0]]
+    edited = params.repetition_penalty is not None or params.min_length is not None
     def draw(logits, u):
         logits = logits.to(u.device)
         if logits.shape[-1] != vocab: logits = fit_vocabulary(logits, vocab)
         if edited: logits = edit_logits(logits[:, None], params, ids, lengths, torch.cat(drawn, 1))[:, 0]
         q = None if params.all_greedy else probabilities(logits, params)
-        drawn.append(logits.argmax(-1, keepdim=True) if q is None else sample(q, u)[:, None])
+        drawn.append(logits.argmax(-1, keepdim=True) if q is None else take(q, u)[:, None])
         return drawn[-1], q
     return draw
 

@@ -212,7 +212,7 @@ def draw_siblings(logits: torch.Tensor, # of one place, [R, V]
         total = left.sum(-1, keepdim=True)
         certain = torch.zeros_like(left).scatter_(1, best, 1.0)
         q = left if s == 0 else torch.where(total > 1e-9, left / total, certain)
-        drawn.append((sample(q, u[:, s]), q))
+        drawn.append(((params.draw or sample)(q, u[:, s]), q))
         taken = taken.scatter(1, drawn[-1][0][:, None], True)
         left = left.masked_fill(taken, 0)
     tokens, q = zip(*drawn)

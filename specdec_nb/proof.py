@@ -20,7 +20,7 @@ from .reference import _law
 from .exactness import LawTest, chisquare_law, worst_power
 from .sampling import ACCEPT, DRAFT, RESAMPLE
 from .request import SamplingParams
-from .sampling import edit_logits, probabilities, row_keys, uniforms
+from .sampling import Uniforms, edit_logits, probabilities, row_keys, uniforms
 from .request import row_params
 from .trace import EMITTED
 from .anatomy import context_length, has_encoder, vocabulary
@@ -393,16 +393,27 @@ def _difference(decoder, one, other, row, settings):
     parted = (i for i, (a, b) in enumerate(zip(*runs)) if (a.token, a.kind) != (b.token, b.kind))
     i = next(parted, None)
     if i is None: return None
-    a, b = runs[0][i], runs[1][i]
+    a, b = _in_block(runs, i) if runs[0][i].h is not None else (runs[0][i], runs[1][i])
     if (a.q is None) != (b.q is None):
         raise ValueError("other: it was drafted otherwise than one; "
                          "sampled runs of different decoders differ by design")
     decision = "accept" if a.token == b.token else "draw" if a.kind in EMITTED[1:] else "draft"
-    before = [r for r in runs[0][:i] if r.round == a.round or r.kind in EMITTED]   # what it was made from
+    earlier = runs[0][:runs[0].index(a)]
+    before = [r for r in earlier if r.round == a.round or r.kind in EMITTED]  # what it was made from
     ids = (prompt + [r.token for r in before])[:a.position]
     intern = _heard(getattr(decoder.drafter, "model", None), one.prompts[row])[0]
-    margin = _margin(target, intern, decision, ids, a, settings, len(prompt), _key(one, row))
+    block = [r for r in before if r.round == a.round and r.position < a.position]
+    luck = decoder.rule, _key(one, row)
+    margin = _margin(target, intern, decision, ids, a, block, settings, len(prompt), *luck)
     return Difference(row, a.position, decision, (a.token, b.token), margin)
+
+def _in_block(runs, i):
+    "Of a block that was judged as a whole: where its drafts part, or else a test that does"
+    pairs = [(a, b) for a, b in zip(*(run[i:] for run in runs))
+             if a.round == runs[0][i].round == b.round and None not in (a.h, b.h)]
+    parted = [pair for pair in pairs if pair[0].token != pair[1].token]
+    tests = [(a, b) for a, b in pairs if (a.u < a.h) != (b.u < b.h)]
+    return parted[0] if parted else min(tests, key=lambda pair: abs(pair[0].u - pair[0].h))
 
 # %% ../nbs/16_proof.ipynb #cell-110
 def _greedy_difference(target, prompt, one, other, row, settings):
@@ -414,16 +425,20 @@ def _greedy_difference(target, prompt, one, other, row, settings):
     logits = _edited_logits(target, [ids], len(ids), settings, len(prompt))[0][0, -1].double()
     return Difference(row, len(ids), "argmax", tokens, abs(float(logits[tokens[0]] - logits[tokens[1]])))
 
-def _margin(target, intern, decision, ids, record, settings, prompt, key):
+def _margin(target, intern, decision, ids, record, block, settings, prompt, rule, key):
     "How near a decision behind these ids was to going the other way"
+    if getattr(rule, "draw", None): return float("nan")          # no row of edges
+    if decision == "accept" and record.h is not None: return abs(record.u - record.h)
     if decision == "accept": return abs(record.u * record.q - record.p)
     V = vocabulary(target)
     if decision == "draft":  # its number belongs to its row's key and its place
-        u = float("nan") if key is None else uniforms(key, record.position, DRAFT)
+        u = float("nan") if key is None else _drafted_by(rule, key, record.position, len(block))
         return _to_edge(_q_after(intern, ids, settings, prompt, V), u)
     weights = _laws_after(target, [ids], len(ids), settings, prompt)[0, -1]
     if record.kind == "correction":
-        weights = (weights - _q_after(intern, ids, settings, prompt, V)).clamp_min(0)
+        c = 1.0                                                  # a block's, as in `rules`
+        for r in block: c = min(1.0, c * r.p / r.q) if r.h is not None else 1.0
+        weights = (c * weights - _q_after(intern, ids, settings, prompt, V)).clamp_min(0)
     return _to_edge(weights, record.u)
 
 # %% ../nbs/16_proof.ipynb #cell-111
@@ -431,6 +446,12 @@ def _q_after(model, ids, settings, prompt, V):
     "The drafter's law, [V]; NaN if it is no model"
     if model is None: return torch.full((V,), torch.nan, dtype=torch.float64)
     return probabilities(*_edited_logits(model, [ids], len(ids), settings, prompt, V))[0, -1].cpu()
+
+def _drafted_by(rule, key, position, place):
+    "The number of a draft, as the rule lays numbers out"
+    start = torch.tensor([position - place])
+    layout = getattr(rule, "uniforms", Uniforms)(torch.tensor([key]), start, place + 1)
+    return float(layout.at(start, place)[0, place, DRAFT])
 
 def _to_edge(weights, u): return float((weights.cumsum(0) / weights.sum() - u).abs().min())
 

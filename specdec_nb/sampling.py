@@ -9,8 +9,8 @@ __all__ = ['threefry', 'uniforms', 'refusal', 'is_whole', 'checked_seed', 'as_li
 
 # %% ../nbs/05_sampling.ipynb #cell-005
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import NamedTuple
 
@@ -126,6 +126,8 @@ class RowParams:
     repetition_penalty: torch.Tensor | None = None # float64, [R]; 1: none
     ends: torch.Tensor | None = None   # ids that end each row, int64, [R, E], repeated to fill its line ...
     min_length: torch.Tensor | None = None # ... and the position before which they may not stand, int64, [R]
+    # how drafts are drawn, (q, u) -> ids; None: by `sample`
+    draw: Callable | None = field(default=None, repr=False)
 
     def __post_init__(self):
         greedy = self.temperature == 0
@@ -136,7 +138,7 @@ class RowParams:
     def select(self, rows: torch.Tensor) -> "RowParams": # rows: indices, [R']
         "The parameters of these rows alone"
         columns = (getattr(self, f.name) for f in fields(self))
-        return RowParams(*(None if x is None else x[rows] for x in columns))
+        return RowParams(*(x[rows] if isinstance(x, torch.Tensor) else x for x in columns))
 
 # %% ../nbs/05_sampling.ipynb #few-00002
 _FEW = 1024  # of the likeliest tokens: how many a CPU looks at before it sorts them all
@@ -309,14 +311,16 @@ class Outcome(NamedTuple):
     status: torch.Tensor | None = None     # where siblings are tested: which failed, which passed, [R, G + 1]
     path: torch.Tensor | None = None       # and which drafts are kept, [R, depth]
     hidden: torch.Tensor | None = None  # what the target's head read at the end, [R, D]
+    h: torch.Tensor | None = None  # what u is held against, if not p / q, [R, G + 1]
 
     def to_host(self) -> list["Outcome"]: # one for each row
         "The same as plain numbers: the only wait for the device"
-        each = [x for x in self[:9] if x is not None]  # the figures, of R rows
-        wide = [x if x.ndim == 2 else x[:, None].expand_as(self.tokens) for x in each]
+        figures = (name for name in self._fields if name not in ("path", "hidden"))
+        each = {name: x for name in figures if (x := getattr(self, name)) is not None}
+        wide = [x if x.ndim == 2 else x[:, None].expand_as(self.tokens) for x in each.values()]
         rows = torch.stack([x.double() for x in wide], 1).tolist() # [R, figures, G + 1]
-        return [Outcome(int(n[0]), int(drafted[0]), [*map(int, tokens)], [*map(int, place)], *more)
-                for n, drafted, tokens, place, *more in rows]
+        return [Outcome(int(n[0]), int(drafted[0]), [*map(int, tokens)], [*map(int, place)],
+                        **dict(zip([*each][4:], more))) for n, drafted, tokens, place, *more in rows]
 
 # %% ../nbs/05_sampling.ipynb #rule-code
 def token_rule(scores: torch.Tensor, # edited logits of the target, [R, G + 1, V]

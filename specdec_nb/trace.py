@@ -25,6 +25,7 @@ class Record(NamedTuple):
     p: float         # the target's probability of the token
     q: float | None  # the drafter's; None for a bonus, where nothing was drafted
     u: float         # the dart: of the accept test for a draft, of the draw for a correction or bonus
+    h: float | None = None # what u is held against by a rule that judges whole blocks
 
 _CLOSING = "correction", "bonus"
 EMITTED = "accepted", *_CLOSING                          # the kinds that reach the text
@@ -32,7 +33,9 @@ _KINDS = "accepted", "rejected", "discarded", *_CLOSING
 
 # %% ../nbs/11_trace.ipynb #cell-015
 def _decide(drafts: list[Record]) -> int:
-    "How many drafts are accepted, by p, q and u alone"
+    "How many drafts are accepted, by p, q and u alone; as a block, by h and u"
+    if any(r.h is not None for r in drafts):  # the longest part that passes
+        return max((i for i, r in enumerate(drafts, 1) if r.u < r.h), default=0)
     return next((i for i, r in enumerate(drafts) if not r.u * r.q < r.p), len(drafts))
 
 # %% ../nbs/11_trace.ipynb #cell-018
@@ -80,9 +83,11 @@ def _where(r: Record) -> str: return f"row {r.row}, round {r.round}, position {r
 def _check_numbers(r: Record) -> None:
     "Refuse numbers that no run can have (p and q as float64 sums may exceed 1 by rounding)"
     in_range = 0 <= r.u < 1 and 0 <= r.p < 1 + 1e-9 and (r.q is None or 0 <= r.q < 1 + 1e-9)
+    in_range &= r.h is None or 0 <= r.h <= 1
     if r.kind not in _KINDS or not in_range or (r.q is None) != (r.kind == "bonus"):
         raise ValueError(f"{_where(r)}: no possible {r.kind}: p={r.p}, q={r.q}, u={r.u}")
-    if r.kind in _CLOSING and r.p == 0 or r.kind == "correction" and r.q - r.p > 1e-12:
+    from_residual = r.kind == "correction" and r.h is None  # not the target's own word
+    if r.kind in _CLOSING and r.p == 0 or from_residual and r.q - r.p > 1e-12:
         raise ValueError(f"{_where(r)}: a {r.kind} that cannot have been drawn: p={r.p}, q={r.q}")
 
 def _check_round(records: list[Record], first: int, last: bool) -> None:
@@ -200,7 +205,7 @@ class Stats(_Counts):
 
     @property
     def alpha(self) -> float:
-        "The share of the tested drafts that was accepted; nan when none was tested"
+        "The share kept of the drafts that were kept or replaced; nan when none was"
         tested = self.accepted + self.rejected
         return self.accepted / tested if tested else math.nan
 
