@@ -76,8 +76,9 @@ class Machine:
         self.fresh = set(self.packages.iterdir())
         repo = repository(scratch / "repository")
         self.environ = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")} | {
-            "PATH": f"{self.python.parent}{os.pathsep}{os.environ['PATH']}", "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"url.{repo.as_uri()}.insteadOf", "GIT_CONFIG_VALUE_0": ADDRESS}
+            "PATH": f"{self.python.parent}{os.pathsep}{os.environ['PATH']}", "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+            "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{repo.as_uri()}.insteadOf",
+            "GIT_CONFIG_VALUE_0": ADDRESS}
 
     def run(self, page):
         "The page's errors, by cell"
