@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from contextlib import redirect_stdout
 from importlib.metadata import metadata
+from io import StringIO
 from pathlib import Path
 
 
@@ -92,7 +94,8 @@ def readme():
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     assert len(blocks) > 3, "README.md: where are its blocks of Python?"
     names = {}
-    for block in blocks: exec(block, names)
+    with redirect_stdout(StringIO()):
+        for block in blocks: exec(block, names)
 
 
 def offline_pair():
