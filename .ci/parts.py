@@ -25,7 +25,7 @@ SETUP = """\
 import sys
 RUN_SLOW = False  # in Colab, True also runs the cells flagged slow, hub (they download models) and gpu
 if "google.colab" in sys.modules and "specdec_nb" not in sys.modules:
-    !git clone -q --depth 1 https://github.com/specdec-nb/specdec_nb
+    !test -d specdec_nb || git clone -q --depth 1 https://github.com/specdec-nb/specdec_nb
     %cd -q specdec_nb/nbs
     !pip install -q .. hypothesis
     from specdec_nb.pages import skip_flagged
