@@ -30,7 +30,7 @@ HAS = (SETS["colab"] + " scipy matplotlib numba safetensors accelerate peft"  # 
        + " ipython==7.34.0 ipykernel==6.17.1 setuptools")
 
 
-def call(*command, **how): return subprocess.run(command, check=True, capture_output=True, text=True, **how).stdout
+def call(*command, **how): return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **how).stdout
 
 
 def python_of(env): return env / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -46,7 +46,10 @@ def colabs_own(env):
     "Colab's environment, made if it is not there"
     if not python_of(env).exists():
         venv.create(env, with_pip=True)
-        call(python_of(env), "-m", "pip", "install", "--quiet", *HAS.split())
+        try: call(python_of(env), "-m", "pip", "install", "--quiet", *HAS.split())
+        except subprocess.CalledProcessError:
+            shutil.rmtree(env)                                  # half of it would be taken for all of it
+            raise
     return packages(python_of(env))
 
 

@@ -23,9 +23,10 @@ ROMAN = "I", "II", "III", "IV", "V", "VI"
 SETUP = """\
 #| hide
 import sys
-RUN_SLOW = False  # in Colab, True also runs the cells flagged slow, hub (they download models) and gpu
+RUN_SLOW = False  # True: in Colab, too, what is flagged slow, gpu or hub (downloads)
 if "google.colab" in sys.modules and "specdec_nb" not in sys.modules:
-    !test -d specdec_nb || git clone -q --depth 1 https://github.com/specdec-nb/specdec_nb
+    repo = "https://github.com/specdec-nb/specdec_nb"
+    !test -d specdec_nb || git clone -q --depth 1 {repo}
     %cd -q specdec_nb/nbs
     !pip install -q .. hypothesis
     from specdec_nb.pages import skip_flagged

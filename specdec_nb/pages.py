@@ -30,7 +30,7 @@ RED, PURPLE, GREY = "#c8553d", "#8e6bbf", "#9a9a9a"    # rejected; a bonus; disc
 # %% ../nbs/00_pages.ipynb #colab-code
 def skip_flagged(shell: object, # IPython's own, of a notebook
                 ) -> None:      # from now on its flagged cells say why they do not run
-    "Let a notebook skip its slow cells, unless it says `RUN_SLOW = True`, and those for a GPU where there is none"
+    "Skip flagged cells unless `RUN_SLOW` is True, and GPU cells where there is no GPU"
     def seen(lines):
         why = _why_not(_flags(lines), shell.user_ns.get("RUN_SLOW"))
         return [f"print({why!r})\n"] if why else lines
@@ -44,14 +44,14 @@ def _flags(lines):
 def _why_not(flags, run_slow):
     "Why a cell with these flags does not run; None if it does"
     if flags and not run_slow:
-        names = " and ".join(sorted(flags))
-        return f"Not run: this cell is flagged {names}, and the first cell says RUN_SLOW = False."
+        what = f"this cell is flagged {' and '.join(sorted(flags))}"
+        return f"Not run: {what}, and the first cell says RUN_SLOW = False."
     if "gpu" in flags and _gpu() is None:
         return "Not run: this cell needs a GPU (Runtime, Change runtime type)."
 
 def _gpu():
     "The name of the GPU, if there is one"
-    from torch import cuda                             # pages without a model do without torch
+    from torch import cuda                       # pages without a model do without
     return cuda.get_device_name() if cuda.is_available() else None
 
 # %% ../nbs/00_pages.ipynb #own-code
@@ -66,5 +66,5 @@ def cpu_name() -> str: # or its kind, where nobody tells
     "The processor's own name, as Linux tells it"
     try: lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError: lines = []
-    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(named, machine())
+    named = (line.split(":", 1)[1] for line in lines if line.startswith("model name"))
+    return next(named, machine()).strip()
