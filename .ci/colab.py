@@ -118,7 +118,7 @@ def run_cells(manager, cells):
 
 def replies(manager, client, code):
     "The errors of one cell: each a name and what it says"
-    asked = client.execute(code, allow_stdin=False)
+    asked = client.execute(code, allow_stdin=False, stop_on_error=False)  # else the next cell may be dropped
     while True:
         try: message = client.get_iopub_msg(timeout=10)
         except queue.Empty:
