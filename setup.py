@@ -1,4 +1,5 @@
 "Packaging for specdec_nb: everything is read from settings.ini"
+import re
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -12,11 +13,16 @@ cfg = config["DEFAULT"]
 statuses = ["Planning", "Pre-Alpha", "Alpha", "Beta", "Production/Stable", "Mature", "Inactive"]
 status = int(cfg["status"])
 
+# Where the description is read there are no files beside it: pictures by their full address.
+raw = cfg["git_url"].replace("github.com", "raw.githubusercontent.com") + f"/{cfg['branch']}/"
+readme = (here / "README.md").read_text(encoding="utf-8")
+readme = re.sub(r"(!\[[^\]]*\]\()(?!https?:)", rf"\g<1>{raw}", readme)
+
 setup(
     name=cfg["lib_name"],
     version=cfg["version"],
     description=cfg["description"],
-    long_description=(here / "README.md").read_text(encoding="utf-8"),
+    long_description=readme,
     long_description_content_type="text/markdown",
     author=cfg["author"],
     license="Apache-2.0",
