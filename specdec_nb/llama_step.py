@@ -317,13 +317,23 @@ _FIXED = "default", "linear", "llama3", "yarn"     # kinds of rope whose angles 
 
 def _global_hooks(): return nn.modules.module._global_forward_hooks or nn.modules.module._global_forward_pre_hooks
 
+def _rewritten(kind):
+    "Whether somebody has put another `forward` into a class, decorated or not"
+    owner, made = next(c for c in kind.__mro__ if "forward" in vars(c)), kind.forward
+    while made is not None:                           # through the decorators
+        place = getattr(made, "__globals__", {}).get("__name__", "")
+        if place.split(".")[0] not in ("torch", "transformers"): return True
+        last, made = made, getattr(made, "__wrapped__", None)
+    return last.__qualname__ not in (f"{owner.__name__}.forward", "_forward_unimplemented")
+
 def _strange(model):
     "What `LlamaStep` would miss in a model, or None"
     if type(model) is not LlamaForCausalLM: return f"is of type {type(model).__name__}"
     modules, names, rotary = list(model.modules()), dict(model.named_parameters()), model.model.rotary_emb
     odd = next((m for m in modules if type(m) not in _PARTS), None)
     if odd is not None: return f"has a part of type {type(odd).__name__}"
-    if any(m._forward_hooks or m._forward_pre_hooks or "forward" in vars(m) for m in modules) or _global_hooks():
+    if any(m._forward_hooks or m._forward_pre_hooks or "forward" in vars(m) for m in modules) or _global_hooks() \
+            or any(map(_rewritten, {*map(type, modules)})):
         return "has a hook, or a forward of its own"
     weights = list(names.values())
     if any(name.endswith("bias") for name in names): return "adds biases"
