@@ -7,6 +7,7 @@ __all__ = ['PlaceByPlace', 'Asked', 'edit_by', 'copied']
 
 # %% ../nbs/14_processors.ipynb #cell-005
 import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Number
 
