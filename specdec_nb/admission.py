@@ -7,12 +7,13 @@ __all__ = ['ADMISSION', 'check_structure', 'admit', 'check_pair', 'check_extra']
 
 # %% ../nbs/30_admission.ipynb #cell-005
 import inspect
+import sys
 
 import torch
 from transformers.modeling_rope_utils import dynamic_rope_update
 
 import specdec_nb
-from .anatomy import FULL, SLIDING, adds_bias, has_encoder, layer_configs, layer_count_name, layer_kinds, layer_types
+from .anatomy import FULL, SLIDING, adds_bias, context_length, has_encoder, layer_configs, layer_count_name, layer_kinds, layer_types
 from .anatomy import takes, text_config
 
 # %% ../nbs/30_admission.ipynb #cell-041
@@ -73,7 +74,7 @@ def _problem(model, takes):
     def placed(model):
         if has_encoder(model): return _encoder_problem(model)
         return _position_problem(takes)
-    checks = (_state_problem, placed, _unsaid, _cache_problem, _mask_problem,
+    checks = (_state_problem, placed, _unsaid, _cache_problem, _mask_problem, _window_problem,
               _crowd_problem, _prefix_problem, _rope_problem)
     return next(filter(None, (check(model) for check in checks)), None)
 
@@ -119,6 +120,21 @@ def _crowd_problem(model):
         return ("has experts that take so many tokens of a row and no more "
                 "(expert_capacity), so what a token gets depends on the drafts beside it; "
                 "give a model whose experts take every token")
+
+def _window_problem(model):
+    "A window that the configuration names and the code does not apply (Moshi)"
+    layers = zip(layer_kinds(model), layer_configs(model))
+    windows = [c.sliding_window for kind, c in layers if kind == SLIDING]
+    decoder = model.get_decoder() if hasattr(model, "get_decoder") else model
+    code = sys.modules.get(type(decoder).__module__)
+    makes = "create_sliding_window_causal_mask", "create_masks_for_generate"
+    known = getattr(code, "__name__", "").startswith("transformers.")
+    applied = hasattr(decoder, "_update_causal_mask") or any(hasattr(code, x) for x in makes)
+    if not windows or not known or applied or min(windows) >= context_length(model): return
+    at = "" if model.config is text_config(model) else ".get_text_config()"
+    return (f"has a window of {min(windows)} in its configuration, which its attention "
+            f"does not keep to; set model.config{at}.sliding_window = "
+            f"{context_length(model)}, so that it is no window")
 
 def _prefix_problem(model):
     config = text_config(model)

@@ -114,8 +114,9 @@ def slot_bytes(model):
     keepless, layers = _keepless(text_config(model), len(each)), _layer_list(model)
     def bytes_of(i):
         _, heads, size = heads_kept(each[i], i)
-        made = _made(layers[i]) if layers else 0               # a layer knows best
-        return -(-heads // share) * (made // heads or size) * model.dtype.itemsize
+        made, held = _made(layers[i]) if layers else 0, -(-heads // share)
+        if made == held * size: return made * model.dtype.itemsize  # in 5.15 it says what it makes here
+        return held * (made // heads or size) * model.dtype.itemsize  # a layer knows best
     return [0 if i in keepless else bytes_of(i) for i in range(len(each))]
 
 def _keepless(config, layers):

@@ -82,8 +82,14 @@ class CachedEncoderDecoder(CachedModel):
         seen = torch.arange(width, device=device) < lengths  # [R, S]
         self.source = self.model.get_encoder()(input_ids=ids, attention_mask=seen.long()).last_hidden_state
         padded = any(len(s) < width for s in sources)       # a ready mask, or none: then no step looks into it
-        self.source_mask = additive_mask(seen[:, None], self.model.dtype) if padded else None          # [R, 1, 1, S]
+        self.source_mask = self._source_mask(seen) if padded else None
         self.cross = DynamicCache()
+
+    def _source_mask(self, seen):
+        "A ready mask [R, 1, 1, S]; zeros and ones [R, S] for a decoder that makes its own of them"
+        forward = inspect.unwrap(type(self.decoder).forward)
+        if "invert_attention_mask" in forward.__code__.co_names: return seen.long() # UMT5 of 5.0
+        return additive_mask(seen[:, None], self.model.dtype)
 
     @torch.no_grad()
     def __call__(self, tokens, start, end, keep=1):

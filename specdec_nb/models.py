@@ -412,9 +412,16 @@ def _quiet():
     finally: logging.set_verbosity(verbosity)
 
 def _opened(kind, what, role, source, **how):
-    try: return kind.from_pretrained(source, **how)
+    try:
+        opened = kind.from_pretrained(source, **how)
+        if what == "tokenizer" and not _has_words(opened): raise ValueError("it holds no words")
+        return opened
     except Exception as error:
         raise ValueError(f"{role}: no {what} can be loaded from {source!r}: {_first_line(error)}") from error
+
+def _has_words(tokenizer):
+    "Whether there is more than special tokens; transformers 5.0 makes a tokenizer of those where no file is"
+    return not {*tokenizer.get_vocab()} <= {*tokenizer.all_special_tokens}
 
 def _first_line(error): return next(iter(str(error).splitlines()), type(error).__name__)
 

@@ -7,6 +7,7 @@ __all__ = ['PlaceByPlace', 'Asked', 'edit_by', 'copied']
 
 # %% ../nbs/14_processors.ipynb #cell-005
 import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Number
 
@@ -160,8 +161,18 @@ def _flat(x):
     if not isinstance(x, (list, tuple)): return [x]
     return [p for each in x for p in _flat(each)]
 
+def _check_form(p):
+    "Refuse a rule that cannot be called with ids and scores"
+    try: form = inspect.signature(p)
+    except (TypeError, ValueError): return            # of a kind that does not say
+    try: form.bind(None, None)
+    except TypeError as error:
+        raise TypeError(f"logits_processor: {_name(p)} takes {form}; it must take "
+                        "ids [R, T], scores [R, V]") from error
+
 def _check_processor(p, asked, target, in_step):
     "Refuse what cannot be honoured: by its kind, or because a trial shows it"
+    _check_form(p)
     kinds = {kind.__name__ for kind in type(p).__mro__ if _theirs(kind)}
     if kinds & _OF_OTHER_FORM:
         raise ValueError(f"logits_processor: {_name(p)} takes scores of another form "

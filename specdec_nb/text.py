@@ -178,13 +178,23 @@ class _ForeignBoth(_Foreign):
 # %% ../nbs/12_text.ipynb #tok-code
 def as_tokenizer(tokenizer: object) -> object: # of transformers, of another maker, or None
     "A tokenizer in transformers' form; that of a processor, and one of another maker put into it"
+    if tokenizer is None: return
     inner = getattr(tokenizer, "tokenizer", None)
-    if callable(inner) and hasattr(inner, "decode"): return inner
-    if tokenizer is None or callable(tokenizer) and hasattr(tokenizer, "decode"): return tokenizer
+    whole = (x for x in (inner, tokenizer) if callable(x) and hasattr(x, "decode"))
+    if (found := next(whole, None)) is not None: return _writing(found)
     decodes = callable(getattr(tokenizer, "decode", None)) and not isinstance(tokenizer, bytes)
-    if decodes: return _Foreign.of(tokenizer)
+    if decodes: return _writing(_Foreign.of(tokenizer))
     raise TypeError(f"tokenizer: got {tokenizer!r}; it takes a tokenizer of transformers, an object "
                     "with encode and decode, or None")
+
+def _writing(tokenizer):
+    "The same, if what it makes of an id is a text"
+    try: text = decode(tokenizer, [0])
+    except Exception: return tokenizer                # it may have no such id
+    if isinstance(text, str): return tokenizer
+    what = type(getattr(tokenizer, "inner", tokenizer)).__name__
+    raise TypeError(f"tokenizer: decode of {what} returned {text!r} for [0]; "
+                    "it must return a str, so decode bytes in it")
 
 # %% ../nbs/12_text.ipynb #cell-106
 def stop_ids_of(strings, tokenizer, row):
