@@ -12,12 +12,12 @@ from pathlib import Path
 
 NBS = Path(__file__).resolve().parent.parent / "nbs"
 PARTS = {
-    "The idea": "pages reference statistics exactness theory",
+    "The idea": "pages reference exactness theory",
     "The decoder": "sampling anatomy cache models drafters lookup trace text request processors decoding",
-    "The evidence": "proof timing costs diagnosis results llama",
+    "The evidence": "proof timing llama",
     "Faster": "rules llama_step kernels compiled graphs trees medusa crossing",
     "Other models, other aims": "admission any_model encoder t5 variants",
-    "In use": "generate shell prompts cli fetch production",
+    "In use": "generate cli production",
 }
 ROMAN = "I", "II", "III", "IV", "V", "VI"
 SETUP = """\
