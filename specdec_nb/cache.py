@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['CHUNK', 'Note', 'RowCache', 'visible_slots', 'tail', 'additive_mask', 'block_masks', 'CachedRows', 'forget_layout',
            'forgotten', 'CachedModel', 'read_tail', 'switching_length', 'reads_again', 'TwoSidedModel', 'cached_model',
-           'way_of', 'Saved', 'evaluating']
+           'begin_of', 'way_of', 'Saved', 'evaluating']
 
 # %% ../nbs/06_cache.ipynb #cell-005
 import inspect
@@ -384,6 +384,10 @@ def cached_model(model: torch.nn.Module, # a causal language model of transforme
                 ) -> CachedRows:   # of the kind that fits
     "A model with a cache: feed tokens at any position, get logits"
     return way_of(model)(model, rows, capacity, **extra)
+
+def begin_of(model: torch.nn.Module) -> Callable:
+    "How its rows begin: `CachedRows.begin`, or that of a model with an encoder"
+    return (specdec_nb.encoder.CachedEncoderDecoder if has_encoder(model) else CachedRows).begin
 
 def way_of(model: torch.nn.Module) -> type[CachedRows]:
     "The kind of model with a cache that fits"

@@ -18,14 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from transformers import LlamaForCausalLM
 
 from .anatomy import check_memory, context_length, free_bytes
 from .cache import CachedRows
-from .kernels import INNER, LANES, QUICK, exp, multiply, panels_of, product, stored
+from .kernels import ARRIVED, COUNT, INNER, JOB, LANES, QUICK, TURN, arrive, called, exp, meet
+from .kernels import multiply, panels_of, product, read, share, stored, write
 from .llama_step import laid_once, turns_of
 
 # %% ../nbs/21_compiled.ipynb #weights-code
@@ -204,49 +203,6 @@ def _attend(r, k, w, keys, values, work, rank):
             head, total = k * group + (first + i) % group, work.lanes[rank, 1, i]
             for j in range(S): work.seen[of[i], head * S + j] = work.mixed[rank, i, j] / total
 
-# %% ../nbs/21_compiled.ipynb #atomics
-def _place_of(ctx, b, sig, array, i):
-    return b.gep(ctx.make_array(sig.args[0])(ctx, b, array).data, [i])
-
-@intrinsic
-def _arrive(context, sync, i):
-    "Add 1"
-    def code(ctx, b, sig, args):
-        b.atomic_rmw("add", _place_of(ctx, b, sig, *args), ir.IntType(64)(1), "seq_cst")
-        return ctx.get_dummy_value()
-    return types.void(sync, types.intp), code
-
-@intrinsic
-def _read(context, sync, i):
-    def code(ctx, b, sig, args): return b.load_atomic(_place_of(ctx, b, sig, *args), "seq_cst", 8)
-    return types.int64(sync, types.intp), code
-
-@intrinsic
-def _write(context, sync, i, value):
-    def code(ctx, b, sig, args):
-        b.store_atomic(args[2], _place_of(ctx, b, sig, *args[:2]), "seq_cst", 8)
-        return ctx.get_dummy_value()
-    return types.void(sync, types.intp, types.int64), code
-
-# %% ../nbs/21_compiled.ipynb #wait-code
-_ARRIVED, _TURN, _JOB, _COUNT = 0, 8, 16, 24     # places of `sync`, each in a cache line of its own
-_offer = types.ExternalFunction("sched_yield", types.int32())
-
-@njit(**INNER)
-def _meet(sync, size, before):
-    "Wait until all threads have come to a meeting; how many there were before"
-    if size == 1: return
-    _arrive(sync, _ARRIVED)
-    looks = 0
-    while _read(sync, _ARRIVED) < (before + 1) * size:
-        looks += 1
-        if looks > 4000: _offer()
-
-@njit(**QUICK)
-def _share(count, rank, size):
-    "Which of so many pieces are this thread's"
-    return count * rank // size, count * (rank + 1) // size
-
 # %% ../nbs/21_compiled.ipynb #gate-code
 @njit(**INNER)
 def _gate(wide, act, first, last):
@@ -267,27 +223,27 @@ def _layer(l, N, rank, size, sync, w, keys, values, work):
     "One layer, for the N tokens of `work`, by one of `size` threads"
     x, h, wide, act, y, D = work.x[:N], work.h[rank, :N], work.wide[:N], work.act[:N], work.y[:N], np.float32(w.embedding.shape[1])
     _norm(x, D, w.norms[2 * l], w.eps[0], work.lanes[rank, 0], h)
-    first, last = _share(w.qkv.shape[1], rank, size)
+    first, last = share(w.qkv.shape[1], rank, size)
     product(w.qkv[l], h, work.qkv[:N], first, last, w.scales[4 * l])
-    _meet(sync, size, 5 * l)
-    first, last = _share(keys.shape[1] * keys.shape[2], rank, size)
+    meet(sync, size, 5 * l)
+    first, last = share(keys.shape[1] * keys.shape[2], rank, size)
     for item in range(first, last):
         r, k = item // keys.shape[2], item % keys.shape[2]
         _attend(r, k, w, keys[l, r, k], values[l, r, k], work, rank)
-    _meet(sync, size, 5 * l + 1)
-    first, last = _share(w.out.shape[1], rank, size)
+    meet(sync, size, 5 * l + 1)
+    first, last = share(w.out.shape[1], rank, size)
     product(w.out[l], work.seen[:N], y, first, last, w.scales[4 * l + 1])
     _add(x, y, first, last)
-    _meet(sync, size, 5 * l + 2)
+    meet(sync, size, 5 * l + 2)
     _norm(x, D, w.norms[2 * l + 1], w.eps[0], work.lanes[rank, 0], h)
-    first, last = _share(w.gate_up.shape[1] // 2, rank, size)
+    first, last = share(w.gate_up.shape[1] // 2, rank, size)
     product(w.gate_up[l], h, wide, 2 * first, 2 * last, w.scales[4 * l + 2])
     _gate(wide, act, first, last)
-    _meet(sync, size, 5 * l + 3)
-    first, last = _share(w.down.shape[1], rank, size)
+    meet(sync, size, 5 * l + 3)
+    first, last = share(w.down.shape[1], rank, size)
     product(w.down[l], act, y, first, last, w.scales[4 * l + 3])
     _add(x, y, first, last)
-    _meet(sync, size, 5 * l + 4)
+    meet(sync, size, 5 * l + 4)
 
 # %% ../nbs/21_compiled.ipynb #open-code
 @njit(**INNER)
@@ -317,20 +273,10 @@ def _head(M, rank, size, w, work):
         if n >= 0: _norm(work.x[n:n + 1], D, w.norms[len(w.norms) - 1], w.eps[0], work.lanes[rank, 0], h[m:m + 1])
         else:
             for k in range(h.shape[1]): h[m, k] = 0
-    first, last = _share(w.head.shape[0], rank, size)
+    first, last = share(w.head.shape[0], rank, size)
     product(w.head, h, work.logits[:M], first, last, w.scales[len(w.scales) - 1])
 
 # %% ../nbs/21_compiled.ipynb #walk-code
-@njit(**INNER)
-def _called(sync, turn, job):
-    "Wait for the turn after this one; -1 if there is another job, or none for a while"
-    looks = 0
-    while _read(sync, _TURN) == turn or _read(sync, _JOB) != job:
-        looks += 1
-        if looks > 4000: _offer()
-        if looks > 8000 or _read(sync, _JOB) != job: return -1
-    return _read(sync, _TURN)
-
 def _on_disk(function):
     "Compiled when first called, and kept on disk where that can be written"
     try: return njit(function, nogil=True, cache=True, **QUICK)
@@ -341,20 +287,20 @@ def _walk(rank, size, turn, job, sync, ids, start, places, end, room, keep, w, k
     "A step, as one of `size` threads; all but the first wait for the next one, and give their last turn"
     while True:
         if rank == 0:
-            _write(sync, _COUNT, _open(ids, start, places, end, room, keep, w, work))
-            _write(sync, _COUNT + 1, len(ids) * keep)
-            _write(sync, _ARRIVED, 0)
-            _write(sync, _TURN, turn + 1)
+            write(sync, COUNT, _open(ids, start, places, end, room, keep, w, work))
+            write(sync, COUNT + 1, len(ids) * keep)
+            write(sync, ARRIVED, 0)
+            write(sync, TURN, turn + 1)
         else:
-            called = _called(sync, turn, job)
-            if called < 0: return turn
-            turn = called
-        N, M, L = _read(sync, _COUNT), _read(sync, _COUNT + 1), keys.shape[0]
+            then = called(sync, turn, job)
+            if then < 0: return turn
+            turn = then
+        N, M, L = read(sync, COUNT), read(sync, COUNT + 1), keys.shape[0]
         for l in range(L): _layer(l, N, rank, size, sync, w, keys, values, work)
         _head(M, rank, size, w, work)
-        if size > 1: _arrive(sync, _ARRIVED)
-        if rank == 0:
-            while size > 1 and _read(sync, _ARRIVED) < (5 * L + 1) * size: _offer()
+        if rank > 0: arrive(sync, ARRIVED)
+        else:
+            meet(sync, size, 5 * L)
             return turn + 1
 
 # %% ../nbs/21_compiled.ipynb #team-code
@@ -369,7 +315,7 @@ class Team:
 
     def walk(self, job: "Job", *block) -> None: # the tokens of this step, where they stand, and how many are asked for
         "A step, with all threads"
-        self.job, self.calls, self.sync[_JOB] = job, self.calls + 1, job.number
+        self.job, self.calls, self.sync[JOB] = job, self.calls + 1, job.number
         for bell in self.bells: bell.set()
         self.turn = _walk(0, self.size, self.turn, job.number, self.sync, *block, *job.memory)
 
@@ -422,11 +368,12 @@ class Job:
         _walk(0, 1, 0, self.number, np.zeros(32, np.int64), *block, *self.memory)
 
 # %% ../nbs/21_compiled.ipynb #class-code
-_LAID = weakref.WeakKeyDictionary()                # model -> its Weights, and what they depend on
+_LAID = weakref.WeakKeyDictionary()                # model -> what `laid_once` keeps of it
 
 def _weights(model, length):
-    "The model's weights for compiled code, with the angles of some thousand positions"
-    return laid_once(_LAID, model, max(length, min(context_length(model), 4096)), _lay)
+    "The model's weights for compiled code, with the angles of some thousand positions; and a mark of this layout"
+    def make(model, room): return _lay(model, room), object()
+    return laid_once(_LAID, model, max(length, min(context_length(model), 4096)), make)
 
 class CompiledStep(CachedRows):
     "A Llama in 32 bits on a CPU, its step compiled: the forward of `CachedModel`, the same bits in any batch"
@@ -440,7 +387,7 @@ class CompiledStep(CachedRows):
         check_memory({"model": model}, rows, capacity)
         self.model, self.capacity = model, min(capacity, context_length(model)) + spare
         self.listens, self.hidden = hidden, None
-        self.weights = _weights(model, self.capacity)
+        self.weights, self.mark = _weights(model, self.capacity)
         self.size = 2 * self.weights.cos.shape[1]
         L, slots, size = len(self.weights.qkv), -(-self.capacity // LANES), -(-self.size // LANES)
         K, S = self.weights.heads[1], self.size
@@ -469,7 +416,7 @@ class CompiledStep(CachedRows):
         logits = torch.from_numpy(work.logits[:R * keep, :self.model.config.vocab_size].copy())
         return logits.view(R, keep, -1)
 
-    def layout(self): return *super().layout(), id(self.weights)
+    def layout(self): return type(self), self.mark        # a layout stands for the weights that it was made of
 
     def select(self, rows: torch.Tensor) -> None: # rows: indices to keep, in their new order
         "Go on with these rows"
@@ -492,13 +439,15 @@ def takes(model: LlamaForCausalLM, # one that fits in `LlamaStep`
          ) -> bool:
     "Whether a model's step is compiled: 32 bits on a CPU, with room for a second copy"
     if model.device.type != "cpu" or model.dtype != torch.float32: return False
+    if model in _LAID: return _compiles(model)
     free, bytes = free_bytes(model.device), sum(w.nbytes for w in model.parameters())
-    return (free is None or 2 * bytes < free) and _compiles(_weights(model, 1))
+    return (free is None or 2 * bytes < free) and _compiles(model)
 
 _TRIED = {}              # kind of weights -> can it be compiled?
 
-def _compiles(w):
+def _compiles(model):
     "Whether a step with weights of this kind can be compiled here; found out once, by a step of one token"
+    w, _ = _LAID[model][-1] if model in _LAID else _weights(model, 1)
     kind = w.head.dtype
     if kind not in _TRIED:
         _say_so()

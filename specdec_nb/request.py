@@ -20,7 +20,7 @@ from transformers import GenerationConfig
 from .sampling import RowParams, as_list, checked_seed, is_whole, one_each, refusal, row_keys
 from .sampling import uniforms as counter_uniforms
 from .anatomy import context_length, vocabulary
-from .cache import Saved, way_of
+from .cache import Saved, begin_of
 from .trace import Stats, Trace
 from .text import Text, chat_ids, decode, stop_ids_of
 
@@ -318,7 +318,7 @@ def open_rows(target: torch.nn.Module, # the model that is to write
     "A book for every row"
     _check_device(target)
     settings, rows = params.per_prompt(len(prompts)), []
-    begin, keys = way_of(target).begin, iter(row_keys(params.seed, [s.n for s in settings]))
+    begin, keys = begin_of(target), iter(row_keys(params.seed, [s.n for s in settings]))
     for i, (prompt, s) in enumerate(zip(prompts, settings)):
         s = replace(s, eos_token_id=ends_of(target, s.eos_token_id))
         text, source = begin(target, prompt, written[i] if written else (), more[i] if more else ())
