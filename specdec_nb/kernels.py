@@ -4,10 +4,12 @@
 
 # %% auto #0
 __all__ = ['LANES', 'QUICK', 'INNER', 'SHAPES', 'ARRIVED', 'TURN', 'JOB', 'COUNT', 'panels_of', 'stored', 'tile', 'band',
-           'multiply', 'product', 'exp', 'arrive', 'read', 'write', 'meet', 'share', 'called']
+           'multiply', 'product', 'exp', 'arrive', 'read', 'write', 'meet', 'share', 'called', 'Team']
 
 # %% ../nbs/20_kernels.ipynb #cell-005
 import math
+import threading
+from collections.abc import Callable
 
 import numpy as np
 from llvmlite import ir
@@ -244,3 +246,39 @@ def called(sync, turn, job):
         if looks > 4000: _offer()
         if looks > 8000 or read(sync, JOB) != job: return -1
     return read(sync, TURN)
+
+# %% ../nbs/20_kernels.ipynb #team-code
+class Team:
+    "Threads that walk through steps together; `walk` is called by the first of them"
+    def __init__(self,
+                 size: int,      # how many, with the one that calls
+                 step: Callable, # compiled: (rank, size, turn, job, sync, *what) -> the turn it came to
+                ):
+        self.size, self.step, self.turn, self.calls, self.job = size, step, 0, 0, None
+        self.sync, self.free = np.zeros(32, np.int64), threading.Lock()
+        self.bells = [threading.Event() for _ in range(1, size)]
+        for given in enumerate(self.bells, 1):
+            threading.Thread(target=self._follow, args=given, daemon=True).start()
+
+    def walk(self,
+             job: object, # has a `number`, its `memory`, and a `block` for those who follow
+             *block,      # of this step
+            ) -> None:
+        "A step, with all threads"
+        self.job, self.calls, self.sync[JOB] = job, self.calls + 1, job.number
+        for bell in self.bells: bell.set()
+        self.turn = self._go(0, self.turn, job, block)
+
+    def _go(self, rank, turn, job, block):
+        return self.step(rank, self.size, turn, job.number, self.sync, *block, *job.memory)
+
+    def _follow(self, rank, bell):
+        turn = 0
+        while True:
+            bell.wait()
+            calls, job = self.calls, self.job
+            if job is not None: turn = self._go(rank, turn, job, job.block)
+            del job
+            bell.clear()                        # who calls now rings after this,
+            if self.calls != calls: bell.set()  # and who has called before is seen here
+            elif rank == 1: self.job = None     # asleep, it holds no model's memory
