@@ -64,13 +64,15 @@ def _lay(model, length):
         a, m = x.self_attn, x.mlp
         qkv = np.concatenate([of(a.q_proj), of(a.k_proj), of(a.v_proj)])
         gates = _in_turn(of(m.gate_proj), of(m.up_proj))
-        matrices += [panels_of(qkv), panels_of(of(a.o_proj)), gates, panels_of(of(m.down_proj))]
+        out, down = panels_of(of(a.o_proj)), panels_of(of(m.down_proj))
+        matrices += [panels_of(qkv), out, gates, down]
         norms += [of(x.input_layernorm), of(x.post_attention_layernorm)]
     kept, scales = _kept([*matrices, panels_of(of(model.lm_head))])
     angles = turns_of(inside.rotary_emb, length, torch.float32)[:, 0]
     cos, sin = (x.contiguous().numpy() for x in (angles.real, angles.imag))
     norms = np.stack([_wide(n) for n in [*norms, of(inside.norm)]])
-    return Weights(of(inside.embed_tokens), norms, *(np.stack(kept[i:-1:4]) for i in range(4)), kept[-1],
+    stacks = (np.stack(kept[i:-1:4]) for i in range(4))
+    return Weights(of(inside.embed_tokens), norms, *stacks, kept[-1],
                    np.array(scales, np.float32), cos, sin,
                    np.array([inside.norm.variance_epsilon], np.float32),
                    (c.num_attention_heads, c.num_key_value_heads))
@@ -114,9 +116,9 @@ def _work(w, N, R, T, slots, size, masked):
     def whole(*shape): return np.zeros(shape, np.int64)
     return Work(zeros(N, D), zeros(T, N, D), zeros(N, w.qkv.shape[1] * LANES),
                 zeros(N, w.heads[0] * size), zeros(N, wide), zeros(N, wide // 2),
-                zeros(N, D), zeros(T, 8, S), zeros(T, 8, slots), zeros(T, 8, S), zeros(T, 2, LANES),
-                zeros(N, len(w.head) * LANES), whole(3, N), whole(N), whole(R + 1),
-                np.zeros((N, slots * masked), np.bool_))
+                zeros(N, D), zeros(T, 8, S), zeros(T, 8, slots), zeros(T, 8, S),
+                zeros(T, 2, LANES), zeros(N, len(w.head) * LANES),
+                whole(3, N), whole(N), whole(R + 1), np.zeros((N, slots * masked), np.bool_))
 
 # %% ../nbs/21_compiled.ipynb #norm-code
 @njit(**QUICK)

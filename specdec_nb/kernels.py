@@ -30,26 +30,29 @@ def panels_of(weight: np.ndarray, # [O, K]
 
 # %% ../nbs/20_kernels.ipynb #halves-code
 def stored(weight: np.ndarray, # float32
-          ) -> tuple[np.ndarray, float]: # int16 (halves), uint16 (bfloat16) or float32; what to multiply by
-    "A matrix in as few bits as hold it exactly"
+          ) -> tuple[np.ndarray, float]: # int16, uint16 or float32; a factor
+    "A matrix in as few bits as hold it exactly: halves (int16), bfloat16 (uint16), or as it is"
     bits = weight.view(np.uint32)
     if not (bits & 0xFFFF).any(): return (bits >> 16).astype(np.uint16), 1.0
     top = float(np.abs(weight).max(initial=0))
     if not math.isfinite(top): return weight, 1.0
     for scale in (1.0, 2.0 ** (math.frexp(top)[1] - 15)):
         half = (weight / np.float32(scale)).astype(np.float16)
-        if np.array_equal(half.astype(np.float32) * np.float32(scale), weight): return half.view(np.int16), scale
+        back = half.astype(np.float32) * np.float32(scale)
+        if np.array_equal(back, weight): return half.view(np.int16), scale
     return weight, 1.0
 
 # %% ../nbs/20_kernels.ipynb #tile-words
-_READ = {types.float32: ir.FloatType(), types.int16: ir.HalfType(), types.uint16: ir.IntType(16)}
+_READ = {types.float32: ir.FloatType(), types.int16: ir.HalfType(),
+         types.uint16: ir.IntType(16)}
 _LINE, _BITS = (ir.VectorType(t, LANES) for t in (ir.FloatType(), ir.IntType(32)))
 
 def _widened(b, x):
     "Sixteen stored numbers as floats"
     if x.type == _LINE: return x
     if isinstance(x.type.element, ir.HalfType): return b.fpext(x, _LINE)
-    return b.bitcast(b.shl(b.zext(x, _BITS), ir.Constant(_BITS, [16] * LANES)), _LINE) # bfloat16
+    shift = ir.Constant(_BITS, [16] * LANES)                   # bfloat16
+    return b.bitcast(b.shl(b.zext(x, _BITS), shift), _LINE)
 
 def _spread(b, x):
     "One number in all sixteen lanes"
@@ -58,7 +61,8 @@ def _spread(b, x):
 
 def _fma(b, x, y, z):
     kind = ir.FunctionType(_LINE, [_LINE] * 3)
-    return b.call(cgutils.get_or_insert_function(b.module, kind, f"llvm.fma.v{LANES}f32"), [x, y, z])
+    fma = cgutils.get_or_insert_function(b.module, kind, f"llvm.fma.v{LANES}f32")
+    return b.call(fma, [x, y, z])
 
 # %% ../nbs/20_kernels.ipynb #tile-memory-code
 class _Array:
@@ -69,7 +73,8 @@ class _Array:
         self.data = b.bitcast(parts.data, _READ[kind.dtype].as_pointer())
 
     def at(self, row, column):
-        return self.b.gep(self.data, [self.b.add(self.b.mul(self.stride, column.type(row)), column)])
+        begin = self.b.mul(self.stride, column.type(row))
+        return self.b.gep(self.data, [self.b.add(begin, column)])
 
 def _load(b, pointer):
     line = ir.VectorType(pointer.type.pointee, LANES)
@@ -82,7 +87,7 @@ def _store(b, line, pointer):
 
 # %% ../nbs/20_kernels.ipynb #tile-code
 def _sums(b, w, panels, step, x, R, K):
-    "The loop: R rows of x times the panels that begin at these pointers, as lines in registers"
+    "The loop: R rows of x times the panels that begin at these pointers, in registers"
     zero = ir.Constant(_LINE, [0.0] * LANES)
     sums = [[cgutils.alloca_once(b, _LINE) for _ in panels] for _ in range(R)]
     for row in sums:
@@ -104,7 +109,8 @@ def tile(R: int, # rows
     def run(context, w, at, step, panel, x, y, column, K, scale):
         def code(ctx, b, sig, args):
             w, at, step, panel, x, y, column, K, scale = args
-            w, x, y = (_Array(ctx, b, sig.args[i], a) for i, a in ((0, w), (4, x), (5, y)))
+            arrays = (0, w), (4, x), (5, y)
+            w, x, y = (_Array(ctx, b, sig.args[i], a) for i, a in arrays)
             starts = [w.at(0, b.add(at, b.mul(panel, K.type(p)))) for p in range(P)]
             for r, row in enumerate(_sums(b, w, starts, step, x, R, K)):
                 for p, line in enumerate(row):
@@ -116,8 +122,8 @@ def tile(R: int, # rows
     return run
 
 # %% ../nbs/20_kernels.ipynb #band-code
-QUICK = dict(error_model="numpy")            # no checks for division by 0 in compiled code
-INNER = dict(QUICK, no_cpython_wrapper=True, no_cfunc_wrapper=True)     # called from compiled code alone
+QUICK = dict(error_model="numpy")       # no checks for division by 0
+INNER = dict(QUICK, no_cpython_wrapper=True, no_cfunc_wrapper=True) # by compiled code
 
 def band(R: int, # rows
          P: int, # panels at once
@@ -167,8 +173,9 @@ def _rows_next(left):
 # %% ../nbs/20_kernels.ipynb #product-code
 @njit(**QUICK)
 def product(w, x, y, first, last, scale):
-    "x [N, K] times the panels from `first` to `last` of w [panels, K, 16] -> y [N, 16 panels]"
-    multiply(w, w.shape[2], w.shape[1] * w.shape[2], first, last, x, y, w.shape[1], scale)
+    "x [N, K] times panels of w [panels, K, 16] -> y [N, 16 panels]"
+    K, step = w.shape[1], w.shape[2]
+    multiply(w, step, K * step, first, last, x, y, K, scale)
 
 # %% ../nbs/20_kernels.ipynb #exp-power
 @intrinsic
@@ -180,7 +187,8 @@ def _power_of_two(context, n):
     return types.float32(n), code
 
 # %% ../nbs/20_kernels.ipynb #exp-code
-_LOG2E, _NEAR, _FAR = (np.float32(v) for v in (1 / math.log(2), 0.693359375, math.log(2) - 0.693359375))
+_LOG2E, _NEAR = np.float32(1 / math.log(2)), np.float32(0.693359375)
+_FAR = np.float32(math.log(2) - 0.693359375)
 _TERMS = tuple(np.float32(1 / math.factorial(k)) for k in range(7, -1, -1))
 _LOW, _HIGH, _HALF, _ZERO = (np.float32(v) for v in (-87, 88, 0.5, 0))
 
@@ -189,7 +197,7 @@ def exp(x):
     "e**x of a float; 0 below -87, and above 88 what it is there"
     t = _LOW if x < _LOW else _HIGH if x > _HIGH else x
     n = np.floor(t * _LOG2E + _HALF)
-    r = t - n * _NEAR - n * _FAR             # ln 2 in two parts: the first times n is exact
+    r = t - n * _NEAR - n * _FAR        # ln 2 in two parts: the first times n is exact
     y = _TERMS[0]
     for k in range(1, len(_TERMS)): y = y * r + _TERMS[k]
     return _ZERO if x < _LOW else y * _power_of_two(np.int32(n))
@@ -208,7 +216,8 @@ def arrive(context, sync, i):
 
 @intrinsic
 def read(context, sync, i):
-    def code(ctx, b, sig, args): return b.load_atomic(_place_of(ctx, b, sig, *args), "seq_cst", 8)
+    def code(ctx, b, sig, args):
+        return b.load_atomic(_place_of(ctx, b, sig, *args), "seq_cst", 8)
     return types.int64(sync, types.intp), code
 
 @intrinsic
@@ -219,7 +228,7 @@ def write(context, sync, i, value):
     return types.void(sync, types.intp, types.int64), code
 
 # %% ../nbs/20_kernels.ipynb #wait-code
-ARRIVED, TURN, JOB, COUNT = 0, 8, 16, 24     # places of `sync`, each in a cache line of its own
+ARRIVED, TURN, JOB, COUNT = 0, 8, 16, 24    # places of `sync`, a cache line apart
 _offer = types.ExternalFunction("sched_yield", types.int32())
 
 @njit(**INNER)
@@ -252,7 +261,7 @@ class Team:
     "Threads that walk through steps together; `walk` is called by the first of them"
     def __init__(self,
                  size: int,      # how many, with the one that calls
-                 step: Callable, # compiled: (rank, size, turn, job, sync, *what) -> the turn it came to
+                 step: Callable, # (rank, size, turn, job, sync, *what) -> its last turn
                 ):
         self.size, self.step, self.turn, self.calls, self.job = size, step, 0, 0, None
         self.sync, self.free = np.zeros(32, np.int64), threading.Lock()
@@ -261,7 +270,7 @@ class Team:
             threading.Thread(target=self._follow, args=given, daemon=True).start()
 
     def walk(self,
-             job: object, # has a `number`, its `memory`, and a `block` for those who follow
+             job: object, # with a `number`, `memory`, and a `block` for who follows
              *block,      # of this step
             ) -> None:
         "A step, with all threads"
@@ -270,7 +279,8 @@ class Team:
         self.turn = self._go(0, self.turn, job, block)
 
     def _go(self, rank, turn, job, block):
-        return self.step(rank, self.size, turn, job.number, self.sync, *block, *job.memory)
+        what = *block, *job.memory
+        return self.step(rank, self.size, turn, job.number, self.sync, *what)
 
     def _follow(self, rank, bell):
         turn = 0
