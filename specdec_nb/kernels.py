@@ -130,7 +130,6 @@ def band(R: int, # rows
         ):       # (w, step, panel, first, last, x, y, K, scale), for compiled code
     "R rows times a stretch of panels"
     many, one = tile(R, P), tile(R, 1)
-    @njit(**INNER)
     def run(w, step, panel, first, last, x, y, K, scale):
         p = first
         while p + P <= last:
@@ -139,7 +138,8 @@ def band(R: int, # rows
         while p < last:
             one(w, p * panel, step, panel, x, y, p * LANES, K, scale)
             p += 1
-    return run
+    run.__qualname__ = f"band_{R}_{P}"      # what its compiled code is called
+    return njit(run, **INNER)
 
 # %% ../nbs/20_kernels.ipynb #bands
 SHAPES = (1, 4), (2, 4), (3, 4), (4, 4), (5, 4), (8, 2)      # rows, panels at once
